@@ -1,0 +1,50 @@
+# Everything lives in .venv, made on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV_READY := $(VENV)/.dev-ready
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+
+.PHONY: tournament test check proto bench constraints clean
+
+tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
+	$(BIN)/arena run-tournament
+
+test: $(DEV_READY)  ## Sets all up and runs the tests.
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: $(DEV_READY)  ## Linters, types, layers, protocol.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint proto
+	$(BIN)/buf format --diff --exit-code proto
+
+proto: $(DEV_READY)  ## Generates sdk/arena/v1 from proto/.
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=sdk --grpc_python_out=sdk \
+	  --mypy_out=sdk --mypy_grpc_out=sdk proto/arena/v1/*.proto
+
+bench: $(DEV_READY)  ## Measures against floors of the same run; writes bench.json.
+	$(BIN)/python benchmarks/run.py
+
+constraints:  ## Writes the exact set of a fresh installation.
+	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(PIP) install -e '.[dev,postgres]'
+	(head -n 1 constraints.txt && $(BIN)/pip freeze --exclude-editable) > constraints.new && mv constraints.new constraints.txt
+	touch $(READY) $(DEV_READY)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
+
+$(VENV)/bin/python:
+	@echo "Setting up $(VENV), a minute or so ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(DEV_READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@$(PIP) install -c constraints.txt -e '.[dev,postgres]'
+	@touch $@ $(READY)

@@ -1,0 +1,1 @@
+"""Rules of games: standard library only, no I/O, no clock, no thread."""

@@ -1,0 +1,1 @@
+"""The arena: referee, tournaments, ratings, and the `arena` command."""

@@ -1,0 +1,396 @@
+"""The frozen values that the parts of the arena hand to each other.
+
+Times inside are whole microseconds (``..._us``); monotonic instants are float seconds (``at``).
+
+Exceptions that a person can act on::
+
+    ArenaError(what, value, fix)      exit code 3: ours or the machine's
+     +-- UserError                    exit code 2: the user's mistake
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from arena_engine.game import SEATS, Outcome
+
+Option = str | int | float | bool
+"""The value of one option of a bot."""
+
+MARGIN_LAUNCHED_US = 50_000
+MARGIN_REMOTE_US = 500_000
+"""Overrun that is forgiven: what a message may take on its way (design, decision 4)."""
+MAX_ATTEMPTS = 3
+"""Void attempts after which a game is abandoned."""
+
+
+class ArenaError(Exception):
+    """Trouble of ours or of the machine, told so that a person can act on it.
+
+    Args:
+        what: what was wrong.
+        value: the value at fault; empty where there is none.
+        fix: what to do.
+    """
+
+    exit_code = 3
+
+    def __init__(self, what: str, value: object = "", fix: str = "") -> None:
+        self.what = what
+        self.value = value
+        self.fix = fix
+        super().__init__(what, value, fix)
+
+    def __str__(self) -> str:
+        value = f": {self.value}" if self.value != "" else ""
+        return f"{self.what}{value}" + (f" - {self.fix}" if self.fix else "")
+
+
+class UserError(ArenaError):
+    """A mistake in what the user gave."""
+
+    exit_code = 2
+
+
+class Ending(StrEnum):
+    """Why a game ended (design, decision 3)."""
+
+    NORMAL = "normal"
+    ILLEGAL_MOVE = "illegal_move"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    DISCONNECT = "disconnect"
+    PROTOCOL_ERROR = "protocol_error"
+    START_FAILURE = "start_failure"
+    RESIGN = "resign"
+    VOID = "void"
+    ABANDONED = "abandoned"
+
+    @property
+    def rated(self) -> bool:
+        """Whether the game counts."""
+        return self not in (Ending.VOID, Ending.ABANDONED)
+
+
+FAILURES = (
+    Ending.ILLEGAL_MOVE,
+    Ending.TIMEOUT,
+    Ending.CRASH,
+    Ending.DISCONNECT,
+    Ending.PROTOCOL_ERROR,
+    Ending.START_FAILURE,
+    Ending.RESIGN,
+)
+"""The endings that are a seat's own, in the order of reports."""
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m)")
+_UNIT_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000}
+
+
+def _duration_us(text: str) -> int:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    return round(float(match[1]) * _UNIT_US[match[2]])
+
+
+def _duration_text(us: int) -> str:
+    for unit in ("s", "ms"):
+        if us % (_UNIT_US[unit] // 1000) == 0 and us >= _UNIT_US[unit] // (10 if unit == "s" else 1):
+            return f"{us / _UNIT_US[unit]:g}{unit}"
+    return f"{us}us" if us else "0s"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """How time is given, in microseconds; None is no such limit.
+
+    Attributes:
+        limit_us: at most this for one ply.
+        bank_us: time for the whole game.
+        increment_us: added to the bank after each ply.
+    """
+
+    limit_us: int | None = None
+    bank_us: int | None = None
+    increment_us: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads ``100ms``, ``10s+0.1s``, ``10s+0.1s/1s`` or ``none``; raises UserError (design, decision 4)."""
+        if text == "none":
+            return cls()
+        bank, slash, limit = text.partition("/")
+        bank, plus, increment = bank.partition("+")
+        try:
+            if not plus and not slash:
+                control = cls(limit_us=_duration_us(bank))
+            else:
+                control = cls(
+                    limit_us=_duration_us(limit) if slash else None,
+                    bank_us=_duration_us(bank),
+                    increment_us=_duration_us(increment) if plus else 0,
+                )
+        except ValueError:
+            raise UserError("not a time control", repr(text), cls._suggestion(text)) from None
+        if 0 in (control.limit_us, control.bank_us):
+            raise UserError("a time control of no time", repr(text), "give each ply some time: 100ms")
+        return control
+
+    @staticmethod
+    def _suggestion(text: str) -> str:
+        guess = re.sub(r"(\d)(?=[+/]|$)", r"\1s", text)
+        try:
+            TimeControl.parse(guess) if guess != text else _duration_us("")
+        except (ValueError, ArenaError):
+            return "write 100ms (each ply), 10s+0.1s (bank and increment), 10s+0.1s/1s (both) or none"
+        return f"did you mean {guess}?"
+
+    def __str__(self) -> str:
+        limit = _duration_text(self.limit_us) if self.limit_us is not None else ""
+        if self.bank_us is None:
+            return limit or "none"
+        bank = f"{_duration_text(self.bank_us)}+{_duration_text(self.increment_us)}"
+        return f"{bank}/{limit}" if limit else bank
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Who plays: the identity that a rating belongs to.
+
+    Attributes:
+        digest: SHA-256 of the bot's files, in hex.
+        options: every option with its value, sorted by name.
+    """
+
+    name: str
+    version: str
+    digest: str
+    options: tuple[tuple[str, Option], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name and version, as people read it: ``mcts 0.3``."""
+        return f"{self.name} {self.version}"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two entrants the same one: the name counts without regard to case."""
+        return (self.name.casefold(), self.version, self.digest, self.options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"bot": self.name, "version": self.version, "digest": self.digest, "options": dict(self.options)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Reads ``as_dict`` back."""
+        return cls(data["bot"], data["version"], data["digest"], tuple(sorted(data["options"].items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is to be played: all that shapes the result of a tournament.
+
+    Attributes:
+        deals: the game's deal options, complete: ``{"edition": "original"}`` as sorted pairs.
+        games: games between each two entrants, a multiple of the seats.
+        seed: text of a public seed; None for a secret one.
+    """
+
+    entrants: tuple[Entrant, ...]
+    game: str = "patchwork"
+    rules: str = "1"
+    seats: int = 2
+    deals: tuple[tuple[str, str], ...] = ()
+    format: str = "round-robin"
+    games: int = 10
+    time_control: TimeControl = field(default_factory=lambda: TimeControl(limit_us=100_000))
+    seed: str | None = None
+    draw_probability: float = 0.0
+
+    def contract(self) -> dict[str, Any]:
+        """The JSON form that is stored and compared (design, decision 14)."""
+        return {
+            "game": self.game,
+            "rules": self.rules,
+            "seats": self.seats,
+            "deals": dict(self.deals),
+            "format": self.format,
+            "games": self.games,
+            "time_control": str(self.time_control),
+            "seed": self.seed,
+            "draw_probability": self.draw_probability,
+            "entrants": [entrant.as_dict() for entrant in self.entrants],
+        }
+
+    @classmethod
+    def from_contract(cls, data: Mapping[str, Any]) -> Self:
+        """Reads ``contract`` back."""
+        plain = {key: data[key] for key in ("game", "rules", "seats", "format", "games", "seed", "draw_probability")}
+        return cls(
+            entrants=tuple(Entrant.from_dict(entrant) for entrant in data["entrants"]),
+            deals=tuple(sorted(data["deals"].items())),
+            time_control=TimeControl.parse(data["time_control"]),
+            **plain,
+        )
+
+    @property
+    def default_name(self) -> str:
+        """The tournament's name where none is given: the same contract has the same name."""
+        return f"{self.format}-{hashlib.sha256(canonical_json(self.contract())).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Entrants who meet over one deal, once with every rotation of the seats.
+
+    Attributes:
+        entrants: their indices in the spec, in seat order of the first game.
+    """
+
+    entrants: tuple[int, ...]
+
+    def rotations(self) -> list[tuple[int, ...]]:
+        """The seatings of its games."""
+        return [self.entrants[shift:] + self.entrants[:shift] for shift in range(len(self.entrants))]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """A game of the schedule.
+
+    Attributes:
+        number: place in the schedule order, from 1.
+        pairing: number of its pairing in the tournament, from 1; names the deal.
+        seats: the entrants' indices in the spec, in seat order.
+    """
+
+    tournament: str
+    number: int
+    stage: int
+    pairing: int
+    seats: tuple[int, ...]
+    deal: Mapping[str, str]
+
+    @property
+    def letters(self) -> str:
+        """The seat letters of this game."""
+        return SEATS[: len(self.seats)]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Under which a game is given out; a result under another one is refused (design, the way of one game, 2)."""
+
+    epoch: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A planned game as it is given out to be played.
+
+    Attributes:
+        entrants: who sits there, in seat order.
+        seeds: each seat's own seed, in seat order.
+        alone: whether no other game may run beside it (a retry after a stall).
+    """
+
+    planned: PlannedGame
+    token: Token
+    spec: Spec
+    seeds: tuple[int, ...]
+    alone: bool = False
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """Who sits there, in seat order."""
+        return tuple(self.spec.entrants[index] for index in self.planned.seats)
+
+    @property
+    def game_id(self) -> str:
+        """The game's public id."""
+        return f"{self.planned.tournament}/{self.planned.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One accepted move with its evidence.
+
+    Attributes:
+        used_us: elapsed at the referee, before credit.
+        credit_us: measured stalls of our own that were not charged.
+        own_us: the bot's own measure.
+    """
+
+    ply: int
+    seat: str
+    move: str
+    used_us: int
+    credit_us: int = 0
+    own_us: int = 0
+    log: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What one seat did that ended the game.
+
+    Attributes:
+        reply: what it answered, as given; None where it gave no answer.
+        reason: in words.
+        position: text of the position it was asked in; empty before the first.
+        evidence: traceback, or the last lines of its standard error, and its exit status.
+    """
+
+    seat: str
+    ending: Ending
+    ply: int
+    reason: str
+    used_us: int = 0
+    credit_us: int = 0
+    reply: str | None = None
+    position: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How an attempt at a game ended.
+
+    Attributes:
+        outcome: None for a void attempt.
+        position: text of the last position.
+        started: UTC, ISO 8601 with seconds.
+        duration_us: from the first Ready to the end.
+        stalled_us: our own stalls while it ran.
+        reason: why a void attempt is void.
+    """
+
+    assignment: Assignment
+    ending: Ending
+    outcome: Outcome | None
+    moves: tuple[Played, ...]
+    failures: tuple[Failure, ...]
+    position: str
+    started: str
+    duration_us: int
+    stalled_us: int = 0
+    reason: str = ""
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The seats to blame, in seat order."""
+        return tuple(failure.seat for failure in self.failures)
+
+
+def canonical_json(value: object) -> bytes:
+    """The one byte form of a JSON value: sorted keys, no spaces, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
