@@ -172,5 +172,7 @@ def parse_ply(state: State, text: str) -> dict[str, Any]:
     """The moves of a ply's text, each legal in this state; raises MoveSyntaxError or IllegalMoveError."""
     words = text.split(" ")
     if len(words) % 2 or tuple(words[::2]) != state.to_move:
-        raise MoveSyntaxError(text, state.text, f"a ply here is a move from each of {', '.join(state.to_move) or 'no seat'}")
+        raise MoveSyntaxError(
+            text, state.text, f"a ply here is a move from each of {', '.join(state.to_move) or 'no seat'}"
+        )
     return {seat: state.parse_move(move, seat) for seat, move in zip(words[::2], words[1::2], strict=True)}
