@@ -118,7 +118,7 @@ class State(Protocol):
         """The moves that seat may choose from, in the order of the action ids; None means the only seat to move."""
 
     def parse_move(self, text: str, seat: str | None = None) -> Any:
-        """The legal move that the text names; raises MoveSyntaxError or IllegalMoveError. ``str(move)`` gives it back."""
+        """The legal move that the text names, ``str(move)`` the way back; raises MoveSyntaxError or IllegalMoveError."""
 
     def play(self, moves: Mapping[str, Any]) -> State:
         """The position after one ply: one move from each seat in ``to_move``; raises IllegalMoveError."""
