@@ -1,0 +1,104 @@
+"""Clocks of seats: pure arithmetic over what was measured (design, decision 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena_server.model import TimeControl
+
+MAX_CREDIT_US = 1_000_000
+"""Credit for our own stalls in one move; more than that voids the game soon enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """An instant of the referee.
+
+    Attributes:
+        at: monotonic, in seconds.
+        stalled: how long our own loop has stalled in all until then, in seconds.
+    """
+
+    at: float
+    stalled: float = 0.0
+
+    def us_since(self, then: Now) -> int:
+        """Elapsed microseconds."""
+        return max(0, round((self.at - then.at) * 1e6))
+
+    def stalled_us_since(self, then: Now) -> int:
+        """Microseconds of our own stalls in between."""
+        return max(0, round((self.stalled - then.stalled) * 1e6))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one ply cost a seat.
+
+    Attributes:
+        used_us: elapsed, before credit.
+        credit_us: our own stalls, not charged.
+        overrun: whether the seat lost on time.
+    """
+
+    used_us: int
+    credit_us: int
+    overrun: bool
+
+    @property
+    def charged_us(self) -> int:
+        """What is taken off the bank."""
+        return self.used_us - self.credit_us
+
+
+class SeatClock:
+    """The clock of one seat.
+
+    Args:
+        margin_us: overrun that is forgiven.
+    """
+
+    __slots__ = ("bank_us", "control", "margin_us", "started")
+
+    def __init__(self, control: TimeControl, margin_us: int) -> None:
+        self.control = control
+        self.margin_us = margin_us
+        self.bank_us = control.bank_us
+        self.started: Now | None = None
+
+    @property
+    def allowance_us(self) -> int | None:
+        """What the seat may use for the next ply, without the margin; None is untimed."""
+        limits = [limit for limit in (self.bank_us, self.control.limit_us) if limit is not None]
+        return min(limits) if limits else None
+
+    def start(self, now: Now) -> None:
+        """The request goes out."""
+        self.started = now
+
+    def read(self, now: Now) -> Reading:
+        """What the running ply has cost until now."""
+        if self.started is None:
+            return Reading(0, 0, overrun=False)
+        used = now.us_since(self.started)
+        credit = min(now.stalled_us_since(self.started), MAX_CREDIT_US, used)
+        allowed = self.allowance_us
+        return Reading(used, credit, overrun=allowed is not None and used - credit > allowed + self.margin_us)
+
+    def left_us(self, now: Now) -> int | None:
+        """What is left for the running or next ply, never negative; None is untimed."""
+        allowed = self.allowance_us
+        return None if allowed is None else max(0, allowed - self.read(now).charged_us)
+
+    def deadline(self, now: Now) -> float | None:
+        """The instant after which the running ply is an overrun, as far as is known now."""
+        allowed = self.allowance_us
+        if self.started is None or allowed is None:
+            return None
+        return self.started.at + (allowed + self.margin_us + self.read(now).credit_us) / 1e6
+
+    def stop(self, reading: Reading) -> None:
+        """The ply is answered: charges the bank and adds the increment."""
+        self.started = None
+        if self.bank_us is not None:
+            self.bank_us = max(0, self.bank_us - reading.charged_us) + self.control.increment_us

@@ -1,0 +1,323 @@
+"""The match state machine: events in, effects out; no I/O, no clock of its own.
+
+A match is first *seating* (every seat gets a session and says Ready), then *playing* (ply after ply), then *over*.
+Only a seat that is being asked can fail; what befalls a waiting seat is judged when it is next asked. A ply ends when
+every asked seat has answered or failed, so blame never depends on who failed first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena_engine.game import Game, GameError, State, format_ply
+from arena_server.model import Assignment, Ending, Failure, Played, Result
+from arena_server.referee.clocks import Now, SeatClock
+from arena_server.referee.events import (
+    Ask,
+    Begin,
+    Effect,
+    Event,
+    Exited,
+    Failed,
+    Lost,
+    Malformed,
+    NotSeated,
+    Over,
+    Ready,
+    Replied,
+    Resigned,
+    Returned,
+    Seated,
+    Ticked,
+)
+
+MAX_STALLED_US = 2_000_000
+"""Stalls of our own in one game that void it."""
+UNTIMED_ABSENCE = 30.0
+"""Seconds that a lost stream may stay away where no clock ends the wait."""
+MAX_REPLY = 200
+"""Characters of a refused reply that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """What befell a seat."""
+
+    ending: Ending
+    reason: str
+    evidence: str = ""
+    reply: str | None = None
+
+
+class _Seat:
+    """What the match knows of one seat."""
+
+    __slots__ = ("asked", "clock", "failure", "letter", "lost_at", "move", "pending", "ready", "ready_by", "sent")
+
+    def __init__(self, letter: str, clock: SeatClock) -> None:
+        self.letter = letter
+        self.clock = clock
+        self.ready = False
+        self.ready_by: float | None = None
+        self.asked = False
+        self.move: Any = None
+        self.failure: Failure | None = None
+        self.pending: _Trouble | None = None  # judged when it is next asked
+        self.lost_at: float | None = None
+        self.sent = 0  # plies it has been told
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer is awaited."""
+        return self.asked and self.move is None and self.failure is None
+
+
+class Match:
+    """One attempt at one game.
+
+    Args:
+        margins_us: forgiven overrun of each seat.
+        date: when it began, UTC, for the record.
+    """
+
+    def __init__(self, assignment: Assignment, game: Game, margins_us: tuple[int, ...], date: str, now: Now) -> None:
+        self.assignment = assignment
+        self.game = game
+        self.date = date
+        self.state: State = game.start(assignment.planned.deal, len(assignment.planned.seats))
+        control = assignment.spec.time_control
+        self.seats = {
+            letter: _Seat(letter, SeatClock(control, margin))
+            for letter, margin in zip(assignment.planned.letters, margins_us, strict=True)
+        }
+        self.plies: list[str] = []
+        self.result: Result | None = None
+        self._moves: list[Played] = []
+        self._began = now
+        self._playing = False
+
+    @property
+    def ply(self) -> int:
+        """The number of the ply being played."""
+        return len(self.plies)
+
+    def on(self, event: Event, now: Now) -> list[Effect]:
+        """Takes one event and says what is to be done about it."""
+        if self.result is not None:
+            return []
+        if self._playing and now.stalled_us_since(self._began) > MAX_STALLED_US:
+            return [self._over(Ending.VOID, now, "the arena itself stalled for over 2 s")]
+        if isinstance(event, Ticked):
+            self._tick(now)
+            return self._settle(now)
+        seat = self.seats[event.seat]
+        effects = self._take(seat, event, now)
+        return effects + self._settle(now)
+
+    def asked(self, letter: str, now: Now) -> None:
+        """A request of this seat goes out now; one sent again does not restart its clock."""
+        clock = self.seats[letter].clock
+        if clock.started is None:
+            clock.start(now)
+
+    def void(self, reason: str, now: Now) -> list[Effect]:
+        """Ends the attempt for a reason of ours."""
+        return [] if self.result is not None else [self._over(Ending.VOID, now, reason)]
+
+    def alarm(self, now: Now) -> float | None:
+        """The next instant at which Ticked could change something."""
+        if self.result is not None:
+            return None
+        instants = [self._deadline(seat, now) for seat in self.seats.values()]
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    # Events
+
+    def _take(self, seat: _Seat, event: Event, now: Now) -> list[Effect]:  # noqa: C901 - one case an event
+        match event:
+            case Seated(ready_by=ready_by):
+                seat.ready_by = ready_by
+                return [self._begin(seat)]
+            case NotSeated(reason=reason, evidence=evidence):
+                self._fail(seat, _Trouble(Ending.START_FAILURE, reason, evidence), now)
+            case Ready():
+                return self._take_ready(seat)
+            case Replied():
+                self._take_reply(seat, event, now)
+            case Returned():
+                seat.lost_at = None
+                return [self._begin(seat)]
+            case Lost():
+                seat.lost_at = now.at
+            case Failed(traceback=traceback):
+                self._suffer(seat, _Trouble(Ending.CRASH, last_line(traceback), traceback), now)
+            case Malformed(reason=reason):
+                self._suffer(seat, _Trouble(Ending.PROTOCOL_ERROR, reason), now)
+            case Resigned():
+                self._suffer(seat, _Trouble(Ending.RESIGN, "gave up"), now)
+            case Exited(reason=reason, evidence=evidence):
+                self._suffer(seat, _Trouble(Ending.CRASH, reason, evidence), now)
+        return []
+
+    def _begin(self, seat: _Seat) -> Begin:
+        seat.sent = self.ply
+        return Begin(seat.letter, tuple(self.plies))
+
+    def _take_ready(self, seat: _Seat) -> list[Effect]:
+        seat.ready = True
+        return [self._ask(seat)] if self._playing and seat.open else []
+
+    def _take_reply(self, seat: _Seat, reply: Replied, now: Now) -> None:
+        if not seat.open or reply.ply != self.ply:
+            return  # stale, foreign or repeated: never touches the game
+        reading = seat.clock.read(now)
+        if reading.overrun:
+            self._time_out(seat, now, reply.move)
+            return
+        try:
+            seat.move = self.state.parse_move(reply.move, seat.letter)
+        except GameError as error:
+            self._fail(seat, _Trouble(Ending.ILLEGAL_MOVE, error.why, reply=reply.move), now)
+            return
+        finally:
+            seat.clock.stop(reading)
+        played = Played(self.ply, seat.letter, reply.move, reading.used_us, reading.credit_us, reply.own_us, reply.log)
+        self._moves.append(played)
+
+    def _suffer(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
+        """The first trouble of a seat: judged now if it is being seated or asked, else when it is next asked."""
+        if not self._playing:
+            self._fail(seat, replace(trouble, ending=Ending.START_FAILURE), now)
+        elif seat.open:
+            self._fail(seat, trouble, now)
+        elif seat.pending is None:
+            seat.pending = trouble
+
+    def _tick(self, now: Now) -> None:
+        for seat in self.seats.values():
+            deadline = self._deadline(seat, now)
+            if deadline is None or now.at < deadline:
+                continue
+            if self._playing:
+                self._time_out(seat, now)
+            else:
+                self._fail(seat, _Trouble(Ending.START_FAILURE, "was not ready within its start limit"), now)
+
+    def _deadline(self, seat: _Seat, now: Now) -> float | None:
+        if not self._playing:
+            return None if seat.ready or seat.failure else seat.ready_by
+        if not seat.open or seat.clock.started is None:
+            return None
+        if seat.clock.allowance_us is not None:
+            return seat.clock.deadline(now)
+        return None if seat.lost_at is None else max(seat.lost_at, seat.clock.started.at) + UNTIMED_ABSENCE
+
+    # The course of the game
+
+    def _settle(self, now: Now) -> list[Effect]:
+        """Goes on as soon as nothing more is awaited."""
+        if not self._playing:
+            if not all(seat.ready or seat.failure for seat in self.seats.values()):
+                return []
+        elif any(seat.open for seat in self.seats.values()):
+            return []
+        if any(seat.failure for seat in self.seats.values()):
+            return [self._forfeit(now)]
+        if self._playing:
+            self._advance()
+        else:
+            self._playing = True
+            self._began = now
+        return self._next_ply(now)
+
+    def _advance(self) -> None:
+        moves = {seat.letter: seat.move for seat in self.seats.values() if seat.asked}
+        self.plies.append(format_ply(moves))
+        self.state = self.state.play(moves)
+        for seat in self.seats.values():
+            seat.asked = False
+            seat.move = None
+
+    def _next_ply(self, now: Now) -> list[Effect]:
+        if self.state.is_over:
+            return [self._over(Ending.NORMAL, now)]
+        asked = [self.seats[letter] for letter in self.state.to_move]
+        for seat in asked:
+            seat.asked = True
+        for seat in asked:
+            if seat.pending is not None:
+                self._fail(seat, seat.pending, now)
+        effects: list[Effect] = [self._ask(seat) for seat in asked if seat.open]
+        return effects or self._settle(now)
+
+    def _ask(self, seat: _Seat) -> Ask:
+        plies = tuple(self.plies[seat.sent :])
+        seat.sent = self.ply
+        return Ask(seat.letter, self.ply, plies)
+
+    # Endings
+
+    def _time_out(self, seat: _Seat, now: Now, reply: str | None = None) -> None:
+        away = seat.lost_at is not None
+        ending = Ending.DISCONNECT if away else Ending.TIMEOUT
+        allowed = seat.clock.allowance_us
+        if allowed is None:
+            reason = f"its stream was lost for {UNTIMED_ABSENCE:g} s"
+        else:
+            used = seat.clock.read(now).used_us
+            what = "its stream was lost and" if away else "it"
+            reason = f"{what} used {used / 1e3:.0f} ms of {allowed / 1e3:.0f} ms"
+        self._fail(seat, _Trouble(ending, reason, reply=reply), now)
+
+    def _fail(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
+        if seat.failure is not None:
+            return
+        reading = seat.clock.read(now)
+        seat.failure = Failure(
+            seat=seat.letter,
+            ending=trouble.ending,
+            ply=self.ply,
+            reason=trouble.reason,
+            used_us=reading.used_us,
+            credit_us=reading.credit_us,
+            reply=None if trouble.reply is None else trouble.reply[:MAX_REPLY],
+            position=self.state.text if self._playing else "",
+            evidence=trouble.evidence,
+        )
+
+    def _forfeit(self, now: Now) -> Over:
+        return self._over(self._failures()[0].ending, now)
+
+    def _over(self, ending: Ending, now: Now, reason: str = "") -> Over:
+        failures = () if ending is Ending.VOID else self._failures()
+        outcome = None
+        if ending is not Ending.VOID:
+            blamed = [failure.seat for failure in failures]
+            outcome = self.game.forfeit(self.state, blamed) if blamed else self.state.outcome
+        self.result = Result(
+            assignment=self.assignment,
+            ending=ending,
+            outcome=outcome,
+            moves=tuple(self._moves[: self._accepted()]),
+            failures=failures,
+            position=self.state.text,
+            started=self.date,
+            duration_us=now.us_since(self._began) if self._playing else 0,
+            stalled_us=now.stalled_us_since(self._began),
+            reason=reason,
+        )
+        return Over(self.result)
+
+    def _failures(self) -> tuple[Failure, ...]:
+        return tuple(seat.failure for seat in self.seats.values() if seat.failure is not None)
+
+    def _accepted(self) -> int:
+        """Moves of whole plies: those of a ply that another seat failed on were never played."""
+        return sum(1 for played in self._moves if played.ply < self.ply)
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank: what a traceback comes down to."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:MAX_REPLY] if lines else "its code failed"
