@@ -1,0 +1,117 @@
+"""The store of the coordinator: everything it reads and writes about tournaments. Readers use ``queries``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from arena_server.formats import Stage
+from arena_server.model import Pairing, PlannedGame, Result, Spec
+from arena_server.store import lock, schedule, standings, tournaments, writer
+from arena_server.store.database import Database
+from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
+
+
+class Store:
+    """An open database. Safe to use from several threads; every call is one transaction.
+
+    Every method raises ArenaError when the database cannot do its work (disk full, read-only, locked, corrupt).
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True) -> Self:
+        """Opens a database and brings its schema up to date.
+
+        Args:
+            url: a path, ``sqlite:///PATH`` or ``postgresql://...``.
+            create: whether to make a file that does not exist; readers say False.
+
+        Raises:
+            UserError: no such folder or file, not a database, not ours, made by a newer arena, or not writable.
+        """
+        return cls(Database.open(url, create=create))
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def label(self) -> str:
+        """The database as a person would name it: its path, or its URL without the password."""
+        return self.database.label
+
+    def enter(self, spec: Spec, *, name: str | None = None, new: bool = False) -> Entered:
+        """Finds the tournament of this contract, or makes it (design, decision 14).
+
+        Raises:
+            UserError: the name is malformed, its tournament has another contract, or other rules or another rating
+                library would go on with it.
+        """
+        return tournaments.enter(self.database, spec, name=name, new=new)
+
+    def lock(self, tournament: Tournament) -> lock.Lock:
+        """Takes the tournament for this process; ``.tournament`` of the lock has the new epoch.
+
+        A context manager, or call ``.release()``. The lock goes with the process, however that ends.
+
+        Raises:
+            UserError: another command plays this tournament.
+        """
+        return lock.take(self.database, tournament)
+
+    def add_stage(
+        self, tournament: Tournament, number: int, pairings: Sequence[Pairing], deals: Sequence[Mapping[str, str]]
+    ) -> None:
+        """Plans a stage: every rotation of every pairing becomes a game; numbers go on from the last stage.
+
+        Args:
+            tournament: as the lock gives it: a stale epoch is refused.
+            number: of the stage, from 1; must be the next one.
+            pairings: as ``formats.plan`` gives them.
+            deals: one for each pairing.
+
+        Raises:
+            ArenaError: the epoch is stale or the stage is there already.
+        """
+        schedule.add_stage(self.database, tournament, number, pairings, deals)
+
+    def closed_stages(self, tournament: Tournament) -> tuple[Stage, ...]:
+        """The stages without an open game, in order. Once ``open_games`` is empty these are all the stages."""
+        return schedule.closed_stages(self.database, tournament)
+
+    def open_games(self, tournament: Tournament) -> list[tuple[PlannedGame, int]]:
+        """The games still to be played, in schedule order, each with its void attempts so far.
+
+        The next token is ``Token(tournament.epoch, voids + 1)``.
+        """
+        return schedule.open_games(self.database, tournament)
+
+    def record(self, results: Sequence[Result]) -> list[Recorded]:
+        """Writes results and advances the ratings, all in one transaction; the answers are in the order given.
+
+        A result is refused, and the others written, when its epoch is not the tournament's, its attempt not the next
+        one, or its game not open. All results belong to one tournament. What this returns is on disk.
+        """
+        return writer.record(self.database, results)
+
+    def standings(self, tournament: Tournament) -> list[Standing]:
+        """The leaderboard: best first by mu - 3 sigma, mu, name."""
+        return standings.standings(self.database, tournament)
+
+    def progress(self, tournament: Tournament) -> Progress:
+        """How many games are planned, finished, folded, waiting, abandoned."""
+        return standings.progress(self.database, tournament)
+
+    def finish(self, tournament: Tournament) -> None:
+        """Marks the tournament finished: from then on its secret may be revealed."""
+        tournaments.finish(self.database, tournament)

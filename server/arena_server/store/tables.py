@@ -1,0 +1,125 @@
+"""The tables. Their classes never leave the store; ``views`` holds what readers get.
+
+Everything a leaderboard shows is in ``entrant``, kept by the fold; the truth is ``attempt.journal``, and every other
+column of a played game is checked against it by ``verify``. Only the tournament and the journal hold wall-clock times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, LargeBinary, Table, Text, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class Tournament(SQLModel, table=True):
+    """A contract and how far it was played."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    name_key: str = Field(unique=True)  # names count without regard to case
+    contract: str = Field(sa_type=Text)  # canonical JSON
+    contract_sha256: str
+    secret: bytes = Field(sa_type=LargeBinary)
+    commitment: str
+    public_seed: bool
+    rules: str
+    ratings: str  # version of the rating library and its parameters
+    status: str
+    epoch: int = 0  # raised by whoever takes the lock
+    planned: int = 0  # games in the plan so far
+    watermark: int = 0  # number of the last game the ratings include or pass over
+    commits: int = 0  # closed attempts, the length of the chain
+    chain_head: str
+    created_at: str
+    started_at: str | None = None
+    finished_at: str | None = None
+
+
+class Entrant(SQLModel, table=True):
+    """Who plays in a tournament, and the fold over its rated games."""
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    position: int = Field(primary_key=True)  # index in the contract
+    name: str
+    version: str
+    digest: str
+    options: dict[str, Any] = Field(sa_type=JSON)
+    mu: float
+    sigma: float
+    games: int = 0
+    wins: int = 0
+    losses: int = 0
+    draws: int = 0
+    margin_total: int = 0
+    margin_games: int = 0
+    failures: dict[str, int] = Field(default_factory=dict, sa_type=JSON)  # kind -> count
+
+
+class Game(SQLModel, table=True):
+    """A game of the schedule."""
+
+    __table_args__ = (
+        Index("game_by_status", "tournament_id", "status", "number"),
+        Index("game_by_pairing", "tournament_id", "pairing"),
+    )
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    number: int = Field(primary_key=True)  # schedule order, from 1
+    stage: int
+    pairing: int
+    deal: dict[str, str] = Field(sa_type=JSON)
+    status: str
+    attempt: int = 0  # closed attempts
+    ending: str | None = None
+    plies: int | None = None
+
+
+class Seat(SQLModel, table=True):
+    """Who sits where in a game, how it ended for that seat, and the rating after it."""
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tournament_id", "number"], ["game.tournament_id", "game.number"]),
+        ForeignKeyConstraint(["tournament_id", "entrant"], ["entrant.tournament_id", "entrant.position"]),
+        Index("seat_by_entrant", "tournament_id", "entrant", "number"),
+    )
+
+    tournament_id: int = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    seat: int = Field(primary_key=True)  # 0 is seat a
+    entrant: int
+    score: int | None = None
+    rank: int | None = None
+    failure: str | None = None  # the kind of ending this seat is to blame for
+    mu: float | None = None  # null until the fold has passed the game
+    sigma: float | None = None
+    flagged: bool = False  # the rating calculation fell back (see ratings.trueskill)
+
+
+class Attempt(SQLModel, table=True):
+    """One closed attempt at a game: the truth, written once."""
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tournament_id", "number"], ["game.tournament_id", "game.number"]),
+        UniqueConstraint("tournament_id", "sequence"),
+    )
+
+    tournament_id: int = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    attempt: int = Field(primary_key=True)
+    epoch: int
+    sequence: int  # commit order within the tournament, from 1
+    ending: str
+    journal: bytes = Field(sa_type=LargeBinary)  # canonical bytes, see journal.py
+    chain_hash: str
+
+
+def _table(name: str) -> Table:
+    return SQLModel.metadata.tables[name]
+
+
+TOURNAMENT = _table("tournament")
+ENTRANT = _table("entrant")
+GAME = _table("game")
+SEAT = _table("seat")
+ATTEMPT = _table("attempt")

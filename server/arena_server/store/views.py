@@ -1,0 +1,150 @@
+"""The frozen values that the store hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from arena_server.model import Ending, Entrant, Spec
+from arena_server.ratings import Rating
+
+
+class Status(StrEnum):
+    """How far a tournament is."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    FINISHED = "finished"
+
+
+class GameStatus(StrEnum):
+    """How far a game is; ``planned`` also between two attempts."""
+
+    PLANNED = "planned"
+    FINISHED = "finished"
+    ABANDONED = "abandoned"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """A tournament, as of the moment it was read.
+
+    Attributes:
+        secret: what deals and bot seeds come from, 32 bytes; empty where the reader must not know it yet.
+        commitment: SHA-256 of the secret in hex, known from the beginning.
+        public_seed: whether the secret comes from a seed that everybody knows.
+        epoch: raised each time a coordinator takes the lock.
+        planned: games in the plan so far.
+        ratings: version of the rating library and its parameters.
+        chain_head: hash over all closed attempts in commit order, in hex.
+        chain_length: number of closed attempts.
+        created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
+    """
+
+    id: int
+    name: str
+    spec: Spec
+    secret: bytes = field(repr=False)
+    commitment: str
+    public_seed: bool
+    epoch: int
+    status: Status
+    planned: int
+    ratings: str
+    chain_head: str
+    chain_length: int
+    created: str
+    started: str | None
+    finished: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A tournament found or made.
+
+    Attributes:
+        created: False when an earlier command made it.
+        notes: lines that the user should see.
+    """
+
+    tournament: Tournament
+    created: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of one reported result.
+
+    Attributes:
+        status: of the game afterwards; ``planned`` after a void attempt means: give it out again.
+        refused: why the result was not recorded; empty when it was.
+    """
+
+    number: int
+    attempt: int
+    status: GameStatus
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One row of a leaderboard.
+
+    Attributes:
+        rank: 1 is best.
+        games: rated games.
+        margin: mean score margin over normally ended games; None when there is none.
+        failures: this entrant's own failures, kind to count, in the order of ``model.FAILURES``.
+    """
+
+    rank: int
+    entrant: Entrant
+    rating: Rating
+    games: int
+    wins: int
+    losses: int
+    draws: int
+    margin: float | None
+    failures: Mapping[Ending, int]
+
+    @property
+    def mu(self) -> float:
+        """TrueSkill mean."""
+        return self.rating.mu
+
+    @property
+    def sigma(self) -> float:
+        """TrueSkill deviation."""
+        return self.rating.sigma
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many games are where.
+
+    Attributes:
+        planned: all games of the plan.
+        finished: games with a rated ending.
+        folded: finished games that the ratings include.
+        abandoned: games given up after too many void attempts.
+        cancelled: games that a stop rule made needless.
+    """
+
+    planned: int
+    finished: int
+    folded: int
+    abandoned: int
+    cancelled: int
+
+    @property
+    def waiting(self) -> int:
+        """Finished games that wait for an earlier one before they are rated."""
+        return self.finished - self.folded
+
+    @property
+    def open(self) -> int:
+        """Games still to be played."""
+        return self.planned - self.finished - self.abandoned - self.cancelled
