@@ -1,0 +1,1 @@
+"""gRPC: server options, tokens, and the sessions of bots."""

@@ -1,0 +1,113 @@
+"""Who may connect: one-time tokens and the sessions they open."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Iterable
+
+import grpc
+
+from arena.v1 import referee_pb2 as pb
+from arena_engine.game import Game
+from arena_server.model import Option
+from arena_server.wire.session import Session, Stream
+
+PROTOCOL = 1
+HELLO_LIMIT = 10.0
+"""Seconds from the opening of a stream to its Hello."""
+
+
+class Lobby:
+    """Knows which bots are expected and serves their streams.
+
+    Args:
+        game: the game that is played here; bots whose engine knows other rules of it are refused.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._sessions: dict[bytes, Session] = {}  # by SHA-256 of the token
+
+    def admit(self, bot: str, options: tuple[tuple[str, Option], ...]) -> tuple[str, Session]:
+        """Expects a bot: the token to give it, and its session, not yet connected."""
+        token = secrets.token_urlsafe(24)
+        session = Session(bot, options)
+        self._sessions[_digest(token)] = session
+        return token, session
+
+    def dismiss(self, session: Session) -> None:
+        """The bot's token is no longer good."""
+        self._sessions = {key: known for key, known in self._sessions.items() if known is not session}
+
+    def find(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> Session | None:
+        """The session that the call's token opens."""
+        for key, value in metadata or ():
+            if key == "authorization" and isinstance(value, str) and value.startswith("Bearer "):
+                return self._sessions.get(_digest(value.removeprefix("Bearer ")))
+        return None
+
+    async def play(self, _requests: object, stream: Stream) -> None:
+        """Serves one stream of the Referee service."""
+        session = self.find(stream.invocation_metadata())
+        if session is None:
+            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, "no bot has this token")
+            return
+        hello = await self._hello(stream)
+        refusal = self._refusal(hello)
+        if refusal is None:
+            await session.serve(stream, hello, welcome(session))
+        else:
+            session.arrive(refusal.text)
+            await stream.write(pb.PlayResponse(goodbye=refusal).SerializeToString())
+
+    async def _hello(self, stream: Stream) -> pb.Hello:
+        try:
+            async with asyncio.timeout(HELLO_LIMIT):
+                request = await stream.read()
+        except TimeoutError:
+            request = None
+        if not isinstance(request, pb.PlayRequest) or request.WhichOneof("message") != "hello":
+            await stream.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message of a stream must be Hello")
+        assert isinstance(request, pb.PlayRequest)
+        return request.hello
+
+    def _refusal(self, hello: pb.Hello) -> pb.Goodbye | None:
+        if not hello.protocol_min <= PROTOCOL <= hello.protocol_max:
+            text = (
+                f"the arena speaks protocol {PROTOCOL}, the bot {hello.protocol_min} to {hello.protocol_max}: "
+                "install an SDK of the arena's version"
+            )
+            return pb.Goodbye(code=pb.GOODBYE_CODE_VERSION, text=text)
+        rules = hello.rules.get(self.game.name)
+        if hello.rules and rules != self.game.rules:
+            text = (
+                f"the arena plays {self.game.name} by rules {self.game.rules}, the bot's engine knows "
+                f"{'rules ' + rules if rules else 'no such game'}: install an SDK of the arena's version"
+            )
+            return pb.Goodbye(code=pb.GOODBYE_CODE_RULES, text=text)
+        return None
+
+
+def welcome(session: Session) -> bytes:
+    """The answer to a good Hello."""
+    message = pb.Welcome(protocol=PROTOCOL)
+    for name, value in session.options:
+        message.options[name].CopyFrom(option_message(value))
+    return pb.PlayResponse(welcome=message).SerializeToString()
+
+
+def option_message(value: Option) -> pb.Option:
+    """An option's value as a message."""
+    if isinstance(value, bool):
+        return pb.Option(flag=value)
+    if isinstance(value, int):
+        return pb.Option(integer=value)
+    if isinstance(value, float):
+        return pb.Option(number=value)
+    return pb.Option(text=value)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

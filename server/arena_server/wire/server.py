@@ -1,0 +1,84 @@
+"""The gRPC server: where bots dial in."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from arena.v1 import referee_pb2 as pb
+from arena_server.model import ArenaError
+from arena_server.wire.lobby import Lobby
+from arena_server.wire.options import MAX_METADATA, channel_arguments
+
+MAX_SOCKET_PATH = 100
+"""Bytes; longer Unix socket paths are refused by the kernel."""
+STOP_GRACE = 1.0
+"""Seconds that open streams have to end by themselves."""
+
+
+class MetadataGuard(grpc.aio.ServerInterceptor):
+    """Refuses calls with too much metadata: the channel option holds only after the client has seen SETTINGS."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """Counts keys and values."""
+        metadata = handler_call_details.invocation_metadata or ()
+        if sum(len(key) + len(value) for key, value in metadata) > MAX_METADATA:
+            return grpc.stream_stream_rpc_method_handler(_too_much_metadata)
+        return await continuation(handler_call_details)
+
+
+async def _too_much_metadata(_requests: object, context: grpc.aio.ServicerContext[object, object]) -> None:
+    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"over {MAX_METADATA} bytes of metadata")
+
+
+class Server:
+    """Serves a lobby at one address.
+
+    Args:
+        transport: ``unix`` (a socket in a private folder) or ``tcp`` (127.0.0.1, any free port).
+    """
+
+    def __init__(self, lobby: Lobby, transport: str = "unix") -> None:
+        self._server = grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
+        # Responses are bytes: the driver serialises, so that it can stamp between serialising and writing.
+        play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
+            lobby.play, request_deserializer=pb.PlayRequest.FromString
+        )
+        handlers = grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": play})
+        self._server.add_generic_rpc_handlers([handlers])
+        self._transport = transport
+        self._folder: Path | None = None
+
+    async def start(self) -> str:
+        """Opens the port, then serves; returns the address that bots dial."""
+        if self._transport == "tcp":
+            port = self._server.add_insecure_port("127.0.0.1:0")
+            address = f"127.0.0.1:{port}"
+        else:
+            address = self._unix_address()
+            self._server.add_insecure_port(address)
+        await self._server.start()
+        return address
+
+    async def stop(self) -> None:
+        """Ends all streams and removes the socket."""
+        await self._server.stop(STOP_GRACE)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _unix_address(self) -> str:
+        self._folder = Path(tempfile.mkdtemp(prefix="arena-"))  # made with mode 0700
+        path = self._folder / "referee"
+        if len(bytes(path)) > MAX_SOCKET_PATH:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise ArenaError("the path of the referee's socket is too long", path, "set TMPDIR to a shorter folder")
+        return f"unix:{path}"

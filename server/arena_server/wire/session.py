@@ -1,0 +1,119 @@
+"""The session of one bot process, over however many streams it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+
+import grpc
+
+from arena.v1 import referee_pb2 as pb
+from arena_server.model import Option
+
+WRITE_LIMIT = 5.0
+"""Seconds that one write may block before the stream counts as lost: messages are small, so only a dead peer blocks."""
+
+GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
+Stream = grpc.aio.ServicerContext[pb.PlayRequest, bytes]
+
+
+class Listener(Protocol):
+    """Who plays a game over a session: told about one handle."""
+
+    async def received(self, message: GameMessage, at: float) -> None:
+        """A message for this game came in at that monotonic instant."""
+
+    def malformed(self, reason: str) -> None:
+        """The bot sent what makes no sense."""
+
+    def lost(self) -> None:
+        """The stream broke."""
+
+    def returned(self) -> None:
+        """There is a new stream."""
+
+
+class Session:
+    """One bot process as the arena talks to it.
+
+    Attributes:
+        games: who listens, by handle; messages with other handles are dropped.
+        hello: what it said of itself, once it has.
+        arrived: done at the first Hello, with the reason why it was refused or an empty text.
+    """
+
+    def __init__(self, bot: str, options: tuple[tuple[str, Option], ...]) -> None:
+        self.bot = bot
+        self.options = options
+        self.games: dict[str, Listener] = {}
+        self.hello: pb.Hello | None = None
+        self.arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._stream: Stream | None = None
+        self._writing = asyncio.Lock()
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a stream."""
+        return self._stream is not None
+
+    async def send(self, data: bytes) -> bool:
+        """Sends a serialised PlayResponse; False where there is no stream to send it on."""
+        stream = self._stream
+        if stream is None:
+            return False
+        try:
+            async with asyncio.timeout(WRITE_LIMIT), self._writing:
+                await stream.write(data)
+        except (TimeoutError, grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+            self._detach(stream)
+            return False
+        return True
+
+    async def serve(self, stream: Stream, hello: pb.Hello, welcome: bytes) -> None:
+        """Reads the stream until it ends; a newer stream of the same bot takes the place of an older one."""
+        replaced, self._stream, self.hello = self._stream, stream, hello
+        try:
+            for listener in self._listeners if replaced is not None else ():
+                listener.lost()
+            await self.send(welcome)
+            self.arrive()
+            for listener in self._listeners:
+                listener.returned()
+            await self._read(stream)
+        finally:
+            self._detach(stream)
+
+    def arrive(self, refusal: str = "") -> None:
+        """The bot has said Hello, and may play unless a reason is given."""
+        if not self.arrived.done():
+            self.arrived.set_result(refusal)
+
+    @property
+    def _listeners(self) -> list[Listener]:
+        return list(self.games.values())
+
+    async def _read(self, stream: Stream) -> None:
+        while self._stream is stream:
+            request = await stream.read()
+            at = time.monotonic()
+            if not isinstance(request, pb.PlayRequest):  # the end of the stream
+                return
+            await self._dispatch(request, at)
+
+    async def _dispatch(self, request: pb.PlayRequest, at: float) -> None:
+        kind = request.WhichOneof("message")
+        if kind is None or kind == "hello":
+            for listener in self._listeners:
+                listener.malformed("a second Hello" if kind else "an empty message")
+            return
+        message: GameMessage = getattr(request, kind)
+        addressed = self.games.get(message.handle)
+        if addressed is not None:
+            await addressed.received(message, at)
+
+    def _detach(self, stream: Stream) -> None:
+        if self._stream is stream:
+            self._stream = None
+            for listener in self._listeners:
+                listener.lost()
