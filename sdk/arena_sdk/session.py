@@ -1,0 +1,252 @@
+"""The session of a bot process with the arena: one stream after the other, games across them."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.metadata import entry_points, version
+from queue import SimpleQueue
+from types import MappingProxyType
+
+import grpc
+
+from arena.v1 import referee_pb2 as pb
+from arena_sdk.bot import Bot
+from arena_sdk.stream import Stream
+from arena_sdk.table import Table
+from arena_sdk.text import trace
+
+PROTOCOL = 1
+PATIENCE_S = 30.0
+"""For how long a lost or absent arena is looked for."""
+FIRST_DELAY_S, LAST_DELAY_S = 0.05, 2.0
+"""Waits between attempts: a bot may be on its clock at first; later a crowd of bots must not trample the arena."""
+
+DONE, REFUSED, LOST = 0, 2, 3
+"""Exit codes: nothing more to play; the arena refuses this bot; the arena is gone or at fault."""
+
+_REFUSALS = {
+    grpc.StatusCode.UNAUTHENTICATED: "check ARENA_TOKEN",
+    grpc.StatusCode.PERMISSION_DENIED: "check that the bot behind ARENA_TOKEN may play",
+    grpc.StatusCode.FAILED_PRECONDITION: "mend what it says, then start the bot again",
+    grpc.StatusCode.UNIMPLEMENTED: "check ARENA_ADDRESS: another kind of server answers there",
+}
+_GOODBYES = {
+    pb.GOODBYE_CODE_VERSION: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
+    pb.GOODBYE_CODE_RULES: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
+    pb.GOODBYE_CODE_PROTOCOL_ERROR: (LOST, "please report it with the bot's log"),
+    pb.GOODBYE_CODE_REPLACED: (DONE, "another process of this bot has connected"),
+}
+
+
+class Backoff:
+    """Waits between attempts to connect: longer each time, jittered, until patience ends.
+
+    Args:
+        patience: seconds from the first failure in a row.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self.reset()
+
+    def reset(self) -> None:
+        """Begins anew after a success."""
+        self._delay = FIRST_DELAY_S
+        self._end: float | None = None
+
+    def wait(self) -> bool:
+        """Sleeps before the next attempt; False at once when patience has ended."""
+        now = time.monotonic()
+        self._end = self._end or now + self._patience
+        if now >= self._end:
+            return False
+        time.sleep(self._delay * random.uniform(0.5, 1))  # noqa: S311 - spreads bots, no secret
+        self._delay = min(2 * self._delay, LAST_DELAY_S)
+        return True
+
+
+class Worker:
+    """A thread that does the jobs of one game in turn."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.submit = self._jobs.put
+        # A daemon: a bot that thinks for ever must not keep the process alive after Goodbye.
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def close(self) -> None:
+        """Ends the thread after what is queued."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            job()
+
+
+class Inline:
+    """Does the jobs of a game at once, in the thread that reads the stream: the quickest way for one game at a time."""
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Does the job."""
+        job()
+
+    def close(self) -> None:
+        """Nothing waits."""
+
+
+class Session:
+    """Serves an arena with one bot class until it says Goodbye or is lost.
+
+    Args:
+        bot_class: what plays.
+        address: ``unix:/path`` or ``host:port``.
+        token: who this bot is.
+        name: of the bot; empty: as registered.
+        bot_version: likewise.
+        games_at_once: how many games it thinks about at once, each in a thread of its own if more than one.
+        patience: seconds for which a lost arena is looked for.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a process is told by its environment
+        self,
+        bot_class: type[Bot],
+        address: str,
+        token: str,
+        *,
+        name: str = "",
+        bot_version: str = "",
+        games_at_once: int = 1,
+        patience: float = PATIENCE_S,
+    ) -> None:
+        self._bot_class = bot_class
+        self._address = address
+        self._token = token
+        self._hello = _hello(name, bot_version, games_at_once)
+        self._games_at_once = games_at_once
+        self._backoff = Backoff(patience)
+        self._patience = patience
+        self._options: Mapping[str, str | int | float | bool] | None = None
+        self._broken = ""
+        self._tables: dict[str, tuple[Table, Worker | Inline]] = {}
+
+    def run(self) -> int:
+        """Plays until there is nothing more to play; returns the exit code, having said why on standard error."""
+        try:
+            while True:
+                code = self._attempt()
+                if code is not None:
+                    return code
+        finally:
+            for handle in list(self._tables):
+                self._leave(handle)
+
+    def _attempt(self) -> int | None:
+        """One stream; the exit code, or None to connect again."""
+        try:
+            with Stream(self._address, self._token, self._hello) as self._stream:
+                for response in self._stream:
+                    if response.HasField("goodbye"):
+                        return self._goodbye(response.goodbye)
+                    self._handle(response)
+            reason = "it ended the stream without a Goodbye"
+        except grpc.RpcError as error:
+            status, reason = error.code(), error.details() or "no reason given"
+            if status in _REFUSALS:
+                say(f"the arena at {self._address} refused this bot: {reason} - {_REFUSALS[status]}")
+                return REFUSED
+        if self._backoff.wait():
+            return None
+        say(
+            f"no arena at {self._address} for {self._patience:g} s, giving up: {reason} "
+            "- check ARENA_ADDRESS and that the arena runs"
+        )
+        return LOST
+
+    def _handle(self, response: pb.PlayResponse) -> None:
+        match response.WhichOneof("message"):
+            case "welcome":
+                self._backoff.reset()
+                self._load(response.welcome)
+            case "game_started":
+                self._start(response.game_started)
+            case "move_request":
+                self._move(response.move_request, time.monotonic())
+            case "game_over":
+                self._end(response.game_over)
+
+    def _load(self, welcome: pb.Welcome) -> None:
+        if self._options is not None:
+            return  # a later stream of this process
+        options = {name: getattr(value, value.WhichOneof("value") or "text") for name, value in welcome.options.items()}
+        self._options = MappingProxyType(options)
+        try:
+            self._bot_class.load(self._options)
+        except BaseException as error:  # noqa: BLE001 - whatever a bot's code raises is told for every game
+            self._broken = trace(error)
+
+    def _start(self, started: pb.GameStarted) -> None:
+        table, worker = self._tables.pop(started.handle) if started.handle in self._tables else self._new_table()
+        self._tables[started.handle] = table, worker
+        while len(self._tables) > self._games_at_once:  # the oldest ended while no stream was there to say so
+            self._leave(next(iter(self._tables)))
+        worker.submit(lambda: self._stream.send(table.start(started)))
+
+    def _new_table(self) -> tuple[Table, Worker | Inline]:
+        table = Table(self._bot_class, self._options or {}, self._broken)
+        return table, Worker() if self._games_at_once > 1 else Inline()
+
+    def _move(self, request: pb.MoveRequest, received: float) -> None:
+        if request.handle in self._tables:
+            table, worker = self._tables[request.handle]
+            worker.submit(partial(self._answer, table, request, received))
+
+    def _answer(self, table: Table, request: pb.MoveRequest, received: float) -> None:
+        answer = table.move(request, received)
+        if answer is not None:
+            self._stream.send(answer)
+
+    def _end(self, over: pb.GameOver) -> None:
+        if over.handle in self._tables:
+            table, worker = self._tables[over.handle]
+            worker.submit(lambda: table.end(over))
+            self._leave(over.handle)
+
+    def _leave(self, handle: str) -> None:
+        table, worker = self._tables.pop(handle)
+        worker.submit(table.close)
+        worker.close()
+
+    def _goodbye(self, goodbye: pb.Goodbye) -> int | None:
+        if goodbye.HasField("retry_after_ms") or goodbye.redirect:
+            self._address = goodbye.redirect or self._address
+            time.sleep(goodbye.retry_after_ms / 1000)
+            return None
+        code, fix = _GOODBYES.get(goodbye.code, (DONE, ""))
+        if fix:
+            say(f"the arena closed the stream: {goodbye.text} - {fix}")
+        return code
+
+
+def say(line: str) -> None:
+    """Tells the author something, on standard error."""
+    sys.stderr.write(f"arena_sdk: {line}\n")
+
+
+def _hello(name: str, bot_version: str, games_at_once: int) -> pb.PlayRequest:
+    return pb.PlayRequest(
+        hello=pb.Hello(
+            protocol_min=PROTOCOL,
+            protocol_max=PROTOCOL,
+            bot=name,
+            version=bot_version,
+            sdk=f"python {version('patchwork-arena')}",
+            rules={point.name: point.load().rules for point in entry_points(group="arena.games")},
+            games_at_once=games_at_once,
+            observation_mode=pb.OBSERVATION_MODE_INCREMENTAL,
+        )
+    )
