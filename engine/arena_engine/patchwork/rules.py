@@ -1,0 +1,66 @@
+"""Patchwork as the arena sees it: see ``arena_engine.game.Game``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from arena_engine.game import DealError, GameError, Outcome, Shuffle
+from arena_engine.patchwork.deal import check_edition, make_circle
+from arena_engine.patchwork.notation import SEATS
+from arena_engine.patchwork.state import State
+from arena_engine.patchwork.track import EDITIONS
+
+
+class Patchwork:
+    """The game object, ``GAME``."""
+
+    name = "patchwork"
+    rules = "1"
+    min_seats = len(SEATS)
+    max_seats = len(SEATS)
+    may_draw = False
+
+    def options(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Completes ``edition``, by default ``"original"``; raises DealError."""
+        _check_keys(given, {"edition"})
+        return {"edition": check_edition(given.get("edition", EDITIONS[0]))}
+
+    def deal(self, options: Mapping[str, str], seats: int, shuffle: Shuffle) -> dict[str, str]:
+        """A deal, ``{"edition": ..., "circle": ...}``; raises DealError."""
+        _check_seats(seats)
+        return {**self.options(options), "circle": make_circle(shuffle)}
+
+    def start(self, deal: Mapping[str, str], seats: int) -> State:
+        """The first position of a deal; raises DealError."""
+        _check_seats(seats)
+        _check_keys(deal, {"edition", "circle"})
+        missing = {"edition", "circle"} - set(deal)
+        if missing:
+            raise DealError(dict(deal), "", f"a deal needs {' and '.join(sorted(missing))}")
+        return State.new(deal["circle"], deal["edition"])
+
+    def state(self, text: str) -> State:
+        """The position of that text; raises PositionError."""
+        return State.from_text(text)
+
+    def forfeit(self, state: State, seats: Sequence[str]) -> Outcome:
+        """The failing seat is second, the other one first, whatever the scores; those are of this position."""
+        unknown = set(seats) - set(SEATS)
+        if unknown or not seats:
+            raise GameError(", ".join(sorted(unknown)), state.text, "a forfeit blames seat a, b or both")
+        last = 1 + len(SEATS) - len(set(seats))
+        return Outcome(tuple(last if seat in seats else 1 for seat in SEATS), state.scores())
+
+
+def _check_seats(seats: int) -> None:
+    if seats != len(SEATS):
+        raise DealError(seats, "", "Patchwork is played by 2")
+
+
+def _check_keys(given: Mapping[str, str], known: set[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise DealError(key, "", f"unknown deal option; known: {', '.join(sorted(known))}")
+
+
+GAME = Patchwork()
