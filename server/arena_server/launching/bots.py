@@ -1,0 +1,182 @@
+"""Bots as people name them: a folder, a script, a zip or an example, with options behind a colon."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from arena_server.launching import archive
+from arena_server.launching.digest import digest
+from arena_server.launching.manifest import FILE_NAME, Manifest, suggest
+from arena_server.model import Entrant, Option, UserError
+
+SCRIPT = "bot.py"
+"""What runs in a folder that has no manifest."""
+
+_WITH_OPTIONS = re.compile(r"(.+?):([A-Za-z_][\w-]*=.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A bot that can be started here.
+
+    Attributes:
+        folder: absolute; where its command runs.
+        digest: SHA-256 of its files when it was resolved, in hex.
+        options: every option with its value, sorted by name.
+    """
+
+    manifest: Manifest
+    folder: Path
+    digest: str
+    options: tuple[tuple[str, Option], ...] = ()
+
+    @property
+    def entrant(self) -> Entrant:
+        """Who it is in a tournament."""
+        return Entrant(self.manifest.name, self.manifest.version, self.digest, self.options)
+
+    @property
+    def label(self) -> str:
+        """Name and version, as people read it."""
+        return self.entrant.label
+
+    def argv(self) -> list[str]:
+        """The command that starts it, to be run in its folder."""
+        first, *rest = self.manifest.command
+        return [self._python() if first == "python" else first, *rest]
+
+    def command_line(self) -> str:
+        """The same as a person would type it."""
+        return f"cd {shlex.quote(str(self.folder))} && {shlex.join(self.argv())}"
+
+    def _python(self) -> str:
+        own = (self.folder / ".venv" / "bin" / "python", self.folder / ".venv" / "Scripts" / "python.exe")
+        return next((str(path) for path in own if path.exists()), sys.executable)
+
+
+def resolve(text: str) -> Bot:
+    """Finds the bot that a person means.
+
+    Args:
+        text: a folder with ``bot.toml`` or ``bot.py``, a ``.py`` file, a zip, or the name of an example bot; a path
+            that exists wins. ``:c=1.4,playouts=200`` behind it sets options.
+
+    Raises:
+        UserError: there is no such bot, its manifest is wrong, or an option is unknown or of the wrong type.
+    """
+    match = None if _exists(text) else _WITH_OPTIONS.fullmatch(text)
+    bot = _find(match[1] if match else text)
+    return _with_options(bot, match[2]) if match else bot
+
+
+def example_bots() -> list[Bot]:
+    """The bots that come with the arena, by name."""
+    return [_load(folder) for _, folder in sorted(_examples().items())]
+
+
+def _examples() -> dict[str, Path]:
+    folders = [Path(str(entry)) for entry in resources.files("example_bots").iterdir()]
+    return {folder.name: folder for folder in folders if (folder / FILE_NAME).is_file()}
+
+
+def _exists(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return False  # too long, a zero byte, no such user: no path
+
+
+def _find(text: str) -> Bot:
+    if _exists(text):
+        return _load(Path(text).expanduser().resolve())
+    examples = _examples()
+    if text in examples:
+        return _load(examples[text])
+    hint = "; options come behind it as bot:name=value,name=value" if ":" in text else ""
+    fix = suggest(text, examples, "example bots")
+    raise UserError("no such bot", repr(text), f"give a folder, a .py file, a zip or an example bot; {fix}{hint}")
+
+
+def _load(path: Path) -> Bot:
+    if path.is_dir():
+        return _load_folder(path, path.name)
+    if path.suffix == ".py":
+        return _build(Manifest.bare(path.stem, path.name), path.parent, path)
+    if path.suffix == ".zip":
+        return _load_folder(archive.unpack(path), path.stem)
+    raise UserError("not a bot", path, f"give a folder with {FILE_NAME} or {SCRIPT}, a .py file or a .zip")
+
+
+def _load_folder(folder: Path, name: str) -> Bot:
+    if (folder / FILE_NAME).is_file():
+        return _build(Manifest.read(folder), folder, folder)
+    if (folder / SCRIPT).is_file():
+        return _build(Manifest.bare(name, SCRIPT), folder, folder)
+    other = f"; for the example bot, run the command from another folder than {folder.parent}"
+    hint = other if name in _examples() else ""
+    raise UserError(f"a folder without {FILE_NAME} or {SCRIPT}", folder, f"put one of them there{hint}")
+
+
+def _build(manifest: Manifest, folder: Path, content: Path) -> Bot:
+    return Bot(manifest, folder, digest(content, manifest.files), manifest.options or ())
+
+
+def _with_options(bot: Bot, text: str) -> Bot:
+    options = dict(bot.options)
+    for item in text.split(","):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UserError(f"options of {bot.label} are name=value, with a comma between", repr(item), "add its value")
+        options[name] = _option(bot, name, value)
+    return replace(bot, options=tuple(sorted(options.items())))
+
+
+def _option(bot: Bot, name: str, value: str) -> Option:
+    declared = bot.manifest.options
+    if declared is None:
+        return _guessed(value)
+    defaults = dict(declared)
+    if name not in defaults:
+        raise UserError(f"unknown option of {bot.label}", repr(name), suggest(name, defaults, "its options"))
+    try:
+        return _typed(value, defaults[name])
+    except (KeyError, ValueError):
+        wanted = _WANTED[type(defaults[name])]
+        raise UserError(f"wrong value for {name} of {bot.label}", repr(value), f"give {wanted}") from None
+
+
+_BOOLS = {"true": True, "false": False}
+_WANTED = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+
+
+def _typed(value: str, default: Option) -> Option:
+    if isinstance(default, bool):
+        return _BOOLS[value.lower()]
+    if isinstance(default, int):
+        return int(value)
+    if isinstance(default, float):
+        return _finite(value)
+    return value
+
+
+def _finite(value: str) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(value)
+    return number
+
+
+def _guessed(value: str) -> Option:
+    """The value as the narrowest type that reads it."""
+    for default in (False, 0, 0.0):
+        try:
+            return _typed(value, default)
+        except (KeyError, ValueError):
+            continue
+    return value
