@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from arena_engine.game import PositionError
@@ -41,10 +42,14 @@ class Fields(NamedTuple):
 def format_quilt(letters: int) -> str:
     """A quilt as text: rows from the top, a letter for each covered cell, a digit for a run of empty ones."""
     cells = letters.to_bytes(CELLS, "little").decode()
-    text = "/".join([cells[start : start + SIDE] for start in range(0, CELLS, SIDE)])
+    return "/".join([_format_row(cells[start : start + SIDE]) for start in range(0, CELLS, SIDE)])
+
+
+@lru_cache(maxsize=4096)  # rows seldom change, and the referee writes every position
+def _format_row(cells: str) -> str:
     for run, digit in _RUNS:
-        text = text.replace(run, digit)
-    return text
+        cells = cells.replace(run, digit)
+    return cells
 
 
 def format_position(fields: Fields) -> str:

@@ -25,6 +25,7 @@ OFFERED = 3
 """How many patches are for sale, from the neutral token on."""
 
 BONUS_POINTS = 7
+_player = tuple.__new__  # what Player(...) does, without a Python call on the way
 _INDEX = {seat: index for index, seat in enumerate(SEATS)}
 
 
@@ -218,7 +219,8 @@ class State:
             looks = BUYS[letter]
             if looks[0][1][0].cost <= me.buttons:
                 for orientation, placements in looks:
-                    moves += compress(placements, flags(orientation.fits(empty)))
+                    if anchors := orientation.fits(empty):
+                        moves += compress(placements, flags(anchors))
         return moves
 
     def is_legal(self, move: Move) -> bool:
@@ -280,7 +282,7 @@ class State:
         quilt, letters, buttons, time, income = self._players[self._mover]
         until = min(self._players[1 - self._mover].time + 1, FINAL)
         buttons += until - time + income * (INCOME_PASSED[until] - INCOME_PASSED[time])
-        return self._next(self._circle, Player(quilt, letters, buttons, until, income), time)
+        return self._next(self._circle, _player(Player, (quilt, letters, buttons, until, income)), time)
 
     def _buy(self, move: Move) -> State:
         quilt, letters, buttons, time, income = self._players[self._mover]
@@ -289,23 +291,25 @@ class State:
         until = min(time + move.time, FINAL)
         income += move.income
         buttons += income * (INCOME_PASSED[until] - INCOME_PASSED[time]) - move.cost
-        return self._next(circle, Player(quilt | move.cells, letters | move.letters, buttons, until, income), time)
+        me = _player(Player, (quilt | move.cells, letters | move.letters, buttons, until, income))
+        return self._next(circle, me, time)
 
     def _place_leather(self, move: Move) -> State:
         quilt, letters, buttons, time, income = self._players[self._mover]
-        player = Player(quilt | move.cells, letters | move.letters, buttons, time, income)
-        return self._next(self._circle, player, time)
+        me = _player(Player, (quilt | move.cells, letters | move.letters, buttons, time, income))
+        return self._next(self._circle, me, time)
 
     def _next(self, circle: str, me: Player, since: int) -> State:
         """The position once the mover, who stood on space ``since``, has become ``me``."""
         mover = self._mover
         other = self._players[1 - mover]
         passed = LEATHER_PASSED[self._edition]
-        due = passed[me.time] > passed[max(since, other.time)] and me.quilt != FULL
+        until, ahead = me.time, other.time
+        due = passed[until] > passed[since if since > ahead else ahead] and me.quilt != FULL  # noqa: FURB136 - quicker
         return State(
             circle,
             (other, me) if mover else (me, other),
-            mover if due or me.time <= other.time else 1 - mover,
+            mover if due or until <= ahead else 1 - mover,
             due,
             mover if self._bonus < 0 and has_seven(me.quilt) else self._bonus,
             self._edition,
