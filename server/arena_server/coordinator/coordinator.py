@@ -1,0 +1,206 @@
+"""The coordinator: plans stages, gives out games, records results, goes on until the plan is done."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena_engine import deals
+from arena_engine.game import Game
+from arena_server.coordinator.parking import Parking
+from arena_server.coordinator.recorder import Recorder
+from arena_server.coordinator.watching import Snapshot, Watcher
+from arena_server.executors import Executor
+from arena_server.formats import plan
+from arena_server.model import ArenaError, Assignment, Pairing, PlannedGame, Result, Token
+from arena_server.store import GameStatus, Store, Tournament
+
+GRACE = 5.0
+"""Seconds that running games have to finish after an interrupt."""
+SHOW_EVERY = 0.5
+"""Seconds between two looks at the standings."""
+BACKLOG = 8
+"""Finished games that may wait for their commit, per running game."""
+
+
+class Interrupted(Exception):  # noqa: N818 - a request, not an error
+    """The run was asked to stop; everything finished is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A game to be given out.
+
+    Attributes:
+        voids: void attempts so far; a game with any plays alone.
+    """
+
+    planned: PlannedGame
+    voids: int = 0
+
+
+class Coordinator:
+    """Plays one tournament to its end.
+
+    Args:
+        tournament: as its lock gives it.
+    """
+
+    def __init__(self, store: Store, tournament: Tournament, game: Game, executor: Executor, watcher: Watcher) -> None:
+        self.tournament = tournament
+        self.game = game
+        self.executor = executor
+        self.watcher = watcher
+        self._recorder = Recorder(store)
+        self._store = store
+        self._parking = Parking()
+        self._queue: deque[Turn] = deque()
+        self._turns: set[asyncio.Task[Turn | None]] = set()
+        self._playing = 0
+        self._alone = False
+        self._stopping = False
+        self._wake = asyncio.Event()
+        self._ended = 0
+        self._began = time.monotonic()
+
+    async def run(self) -> None:
+        """Plays what is open, then plans on, until the format is done.
+
+        Raises:
+            Interrupted: `stop` was called before the plan was done.
+            ArenaError: games cannot be played or recorded.
+        """
+        watching = asyncio.create_task(self._watch())
+        try:
+            while await self._fill():
+                await self._play_queue()
+            await self._recorder.call(self._store.finish, self.tournament)
+        finally:
+            watching.cancel()
+            await self._show()
+            await self._recorder.close()
+
+    def stop(self) -> None:
+        """Gives out no more games; those running have a grace to finish, a second call ends it."""
+        if self._stopping:
+            self._cancel()
+        else:
+            self._stopping = True
+            asyncio.get_running_loop().call_later(GRACE, self._cancel)
+        self._wake.set()
+
+    # Planning
+
+    async def _fill(self) -> bool:
+        """Queues the open games of the plan, planning the next stage where there are none; False: all is done."""
+        opened = await self._recorder.call(self._store.open_games, self.tournament)
+        if not opened and await self._plan_stage():
+            opened = await self._recorder.call(self._store.open_games, self.tournament)
+        self._queue.extend(Turn(planned, voids) for planned, voids in opened)
+        return bool(opened)
+
+    async def _plan_stage(self) -> bool:
+        closed = await self._recorder.call(self._store.closed_stages, self.tournament)
+        pairings = plan(self.tournament.spec, closed)
+        if pairings is None:
+            return False
+        first = 1 + sum(len(stage.pairings) for stage in closed)
+        dealt = self._deal(first, pairings)
+        await self._recorder.call(self._store.add_stage, self.tournament, len(closed) + 1, pairings, dealt)
+        return True
+
+    def _deal(self, first: int, pairings: Sequence[Pairing]) -> list[dict[str, str]]:
+        """One deal a pairing, derived from the tournament's secret."""
+        spec, secret = self.tournament.spec, self.tournament.secret
+        return [
+            self.game.deal(dict(spec.deals), spec.seats, deals.shuffler(secret, spec.game, number))
+            for number, _ in enumerate(pairings, first)
+        ]
+
+    # Giving out
+
+    async def _play_queue(self) -> None:
+        try:
+            while self._turns or (self._queue and not self._stopping):
+                while self._queue and self._may_give():
+                    self._turns.add(asyncio.create_task(self._take(self._queue.popleft())))
+                await self._wake.wait()
+                self._wake.clear()
+                self._collect()
+        finally:
+            self._cancel()
+            await asyncio.gather(*self._turns, return_exceptions=True)
+        if self._stopping:
+            raise Interrupted
+
+    def _collect(self) -> None:
+        """Takes in the turns that are done; void games go back to the head of the queue."""
+        done = {turn for turn in self._turns if turn.done()}
+        self._turns -= done
+        again = [turn.result() for turn in done if not turn.cancelled()]
+        self._queue.extendleft(turn for turn in again if turn is not None)
+
+    def _may_give(self) -> bool:
+        if self._stopping or self._alone or len(self._turns) >= BACKLOG * self.executor.capacity:
+            return False
+        return self._playing == 0 if self._queue[0].voids else self._playing < self.executor.capacity
+
+    async def _take(self, turn: Turn) -> Turn | None:
+        """Plays and records one attempt; the turn to take again after a void one."""
+        assignment = self._assign(turn)
+        self._playing += 1
+        self._alone = assignment.alone
+        try:
+            result = self._parking.forfeit(assignment, self.game) or await self.executor.play(assignment)
+        finally:
+            self._playing -= 1
+            self._alone = False
+            self._wake.set()
+        try:
+            return await self._record(turn, result)
+        finally:
+            self._wake.set()
+
+    def _assign(self, turn: Turn) -> Assignment:
+        planned, tournament = turn.planned, self.tournament
+        return Assignment(
+            planned=planned,
+            token=Token(tournament.epoch, turn.voids + 1),
+            spec=tournament.spec,
+            seeds=tuple(deals.bot_seed(tournament.secret, planned.number, seat) for seat in planned.letters),
+            alone=turn.voids > 0,
+        )
+
+    async def _record(self, turn: Turn, result: Result) -> Turn | None:
+        recorded = await self._recorder.record(result)
+        if recorded.refused:
+            raise ArenaError("a result was refused", f"game {recorded.number}: {recorded.refused}", "run it again")
+        self._ended += 1
+        self.watcher.ended(result)
+        for entrant in self._parking.note(result):
+            label = self.tournament.spec.entrants[entrant].label
+            self.watcher.notes(f"{label} did not start three times in a row and is parked: {result.failures[0].reason}")
+        return Turn(turn.planned, turn.voids + 1) if recorded.status is GameStatus.PLANNED else None
+
+    def _cancel(self) -> None:
+        for turn in self._turns:
+            turn.cancel()
+
+    # Watching
+
+    async def _watch(self) -> None:
+        seen = -1
+        while True:
+            if seen != self._ended:
+                seen = self._ended
+                await self._show()
+            await asyncio.sleep(SHOW_EVERY)
+
+    async def _show(self) -> None:
+        standings = await self._recorder.call(self._store.standings, self.tournament)
+        progress = await self._recorder.call(self._store.progress, self.tournament)
+        rate = self._ended / (time.monotonic() - self._began) if self._ended else None
+        self.watcher.stands(Snapshot(standings, progress, rate, progress.open / rate if rate else None))

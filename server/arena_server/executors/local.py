@@ -1,0 +1,53 @@
+"""Games in this process, bots on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from arena_engine.game import Game
+from arena_server.launching.bots import Bot
+from arena_server.launching.processes import Keeper
+from arena_server.model import Assignment, Entrant, Result
+from arena_server.referee.referee import Referee
+
+
+class LocalExecutor:
+    """Plays with a referee in this event loop; an async context manager.
+
+    Args:
+        bots: how to start each entrant.
+        keeper: started before grpc was imported; attached and closed here.
+        capacity: games at the same time.
+        transport: how bots reach the referee: ``unix`` or ``tcp``.
+    """
+
+    def __init__(
+        self, game: Game, bots: Mapping[Entrant, Bot], keeper: Keeper, *, capacity: int, transport: str = "unix"
+    ) -> None:
+        self.capacity = capacity
+        self._keeper = keeper
+        self._referee = Referee(game, bots, keeper, concurrency=capacity, transport=transport)
+
+    async def __aenter__(self) -> Self:
+        """Opens the referee's socket."""
+        await self._keeper.attach()
+        await self._referee.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops every bot."""
+        try:
+            await self._referee.__aexit__(kind, error, trace)
+        finally:
+            await self._keeper.close()
+
+    async def play(self, assignment: Assignment) -> Result:
+        """Plays one attempt to its end; raises ArenaError when the keeper is lost, for which no bot is to blame."""
+        result = await self._referee.play(assignment)
+        if self._keeper.lost.done():
+            raise self._keeper.lost.result()
+        return result

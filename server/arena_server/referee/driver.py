@@ -1,0 +1,215 @@
+"""The driver of one match: sends what the match wants sent, stamps, and feeds back what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+
+from arena.v1 import referee_pb2 as pb
+from arena_engine.game import Game
+from arena_server.model import MARGIN_LAUNCHED_US, Assignment, Result
+from arena_server.referee import messages
+from arena_server.referee.events import (
+    Ask,
+    Begin,
+    Effect,
+    Event,
+    Exited,
+    Failed,
+    Lost,
+    Malformed,
+    NotSeated,
+    Over,
+    Ready,
+    Replied,
+    Resigned,
+    Returned,
+    Seated,
+    Ticked,
+)
+from arena_server.referee.match import Match
+from arena_server.referee.players import Player
+from arena_server.referee.stalls import Stalls
+from arena_server.wire.session import GameMessage
+
+MAX_LOG_LINES = 20
+MAX_LOG_LINE = 500
+"""Bounds of what a bot may add to the record with one move."""
+
+
+class Driver:
+    """Plays one attempt at one game.
+
+    Attributes:
+        finished: the result, once there is one.
+    """
+
+    def __init__(self, assignment: Assignment, game: Game, stalls: Stalls) -> None:
+        self.stalls = stalls
+        self.finished: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        margins = (MARGIN_LAUNCHED_US,) * len(assignment.planned.seats)
+        self.match = Match(assignment, game, margins, datetime.now(UTC).isoformat(timespec="seconds"), stalls.now())
+        self.chairs: dict[str, Chair] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._alarm = 0.0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def seat(self, letter: str, player: Player) -> None:
+        """A bot takes its seat."""
+        chair = self.chairs[letter] = Chair(self, letter, player)
+        await self.happen(Seated(letter, player.ready_by()))
+        if not chair.player.alive:
+            chair.exited()
+
+    async def leave_empty(self, letter: str, reason: str, evidence: str) -> None:
+        """No bot could be had for the seat."""
+        await self.happen(NotSeated(letter, reason, evidence))
+
+    async def happen(self, event: Event, at: float | None = None) -> None:
+        """Feeds the match one event and does what it wants done."""
+        now = self.stalls.now() if at is None else self.stalls.instant(at)
+        await self._do(self.match.on(event, now))
+
+    def post(self, event: Event) -> None:
+        """The same from where nothing can be awaited."""
+        self._spawn(self.happen(event))
+
+    async def void(self, reason: str) -> None:
+        """Ends the attempt for a reason of ours."""
+        await self._do(self.match.void(reason, self.stalls.now()))
+
+    def close(self) -> None:
+        """Lets go of timer, tasks and sessions."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        for chair in self.chairs.values():
+            chair.close()
+
+    async def _do(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Begin():
+                    await self.chairs[effect.seat].begin(effect)
+                case Ask():
+                    await self.chairs[effect.seat].ask(effect)
+                case Over(result=result):
+                    await self._tell(result)
+        self._set_timer()
+
+    async def _tell(self, result: Result) -> None:
+        for chair in self.chairs.values():
+            await chair.tell(result)
+        if not self.finished.done():
+            self.finished.set_result(result)
+
+    def _set_timer(self) -> None:
+        """Keeps a timer no later than the next deadline; an early one costs less than setting it at every ply."""
+        now = self.stalls.now()
+        alarm = self.match.alarm(now)
+        if alarm is None or (self._timer is not None and self._alarm <= alarm):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._alarm = alarm
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, alarm - now.at), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self.post(Ticked())
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Chair:
+    """A player at one seat of one match: listens to its session, sends what the match says.
+
+    Attributes:
+        handle: names the game to this player alone.
+        thinking: the ply it was asked and has not answered; None while it rests.
+    """
+
+    def __init__(self, driver: Driver, letter: str, player: Player) -> None:
+        self.driver = driver
+        self.letter = letter
+        self.player = player
+        self.handle = secrets.token_hex(8)
+        self.thinking: int | None = None
+        player.session.games[self.handle] = self
+        player.process.exited.add_done_callback(self.exited)
+
+    # What the match wants
+
+    async def begin(self, effect: Begin) -> None:
+        """Tells the bot of the game."""
+        await self.player.session.send(messages.game_started(self.handle, effect, self.driver.match))
+
+    async def ask(self, effect: Ask) -> None:
+        """Asks for a move; the clock starts between serialising and writing."""
+        hello = self.player.session.hello
+        mode = hello.observation_mode if hello is not None else pb.OBSERVATION_MODE_UNSPECIFIED
+        data = messages.move_request(self.handle, effect, self.driver.match, mode, self.driver.stalls.now())
+        self.thinking = effect.ply
+        self.driver.match.asked(self.letter, self.driver.stalls.now())
+        await self.player.session.send(data)
+
+    async def tell(self, result: Result) -> None:
+        """Tells the bot how it ended."""
+        await self.player.session.send(messages.game_over(self.handle, self.letter, result))
+
+    def close(self) -> None:
+        """Leaves the session, unless an answer is still awaited: `settled` waits for that."""
+        self.player.process.exited.remove_done_callback(self.exited)
+        if self.thinking is None:
+            self.player.session.games.pop(self.handle, None)
+
+    # What the bot does
+
+    async def received(self, message: GameMessage, at: float) -> None:
+        """A message for this game."""
+        if isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking:
+            self.thinking = None
+        if self.driver.finished.done():
+            self._drop_late()
+            return
+        await self.driver.happen(self._event(message), at)
+
+    def malformed(self, reason: str) -> None:
+        """The bot sent what makes no sense."""
+        self.driver.post(Malformed(self.letter, reason))
+
+    def lost(self) -> None:
+        """The stream broke."""
+        self.driver.post(Lost(self.letter))
+
+    def returned(self) -> None:
+        """There is a new stream."""
+        self.driver.post(Returned(self.letter))
+
+    def exited(self, _future: object = None) -> None:
+        """The process is gone."""
+        gone = self.player.process.exited.result()
+        self.driver.post(Exited(self.letter, gone.describe(), gone.output.stderr))
+
+    def _event(self, message: GameMessage) -> Event:
+        match message:
+            case pb.Move():
+                log = tuple(line[:MAX_LOG_LINE] for line in message.log[:MAX_LOG_LINES])
+                return Replied(self.letter, message.ply, message.move, message.own_us, log)
+            case pb.Failure():
+                return Failed(self.letter, message.traceback)
+            case pb.Resign():
+                return Resigned(self.letter)
+            case _:
+                return Ready(self.letter)
+
+    def _drop_late(self) -> None:
+        if self.thinking is None:
+            self.player.session.games.pop(self.handle, None)
+            self.player.rested.set()

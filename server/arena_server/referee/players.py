@@ -1,0 +1,179 @@
+"""Bot processes that play: started when first needed, kept between games, the least recently used stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from arena_server.launching.bots import Bot
+from arena_server.launching.environment import environment
+from arena_server.launching.processes import Keeper, Process, SpawnError
+from arena_server.model import Entrant
+from arena_server.referee import messages
+from arena_server.wire.lobby import Lobby
+from arena_server.wire.session import Session
+
+LATE_REPLY = 1.0
+"""Seconds that a bot has to finish thinking after a game that ended without its answer, before it is stopped."""
+FAREWELL = 0.2
+"""Seconds that a bot has to leave by itself after Goodbye."""
+
+
+class StartError(Exception):
+    """No session with the bot could be had: why, and what its process said."""
+
+    def __init__(self, reason: str, evidence: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.evidence = evidence
+
+
+class Player:
+    """One process of a bot, and its session.
+
+    Attributes:
+        games: how many it plays now.
+        used: when it last began or ended a game.
+        rested: set once a late answer came.
+    """
+
+    def __init__(self, bot: Bot, process: Process, session: Session) -> None:
+        self.bot = bot
+        self.process = process
+        self.session = session
+        self.games = 0
+        self.used = self._started = time.monotonic()
+        self.rested = asyncio.Event()
+        self._fresh = True
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return not self.process.exited.done()
+
+    @property
+    def free(self) -> bool:
+        """Whether it can take one more game."""
+        return self.alive and self.session.connected and self.games < self.bot.manifest.games_at_once
+
+    def ready_by(self) -> float:
+        """When it must be ready for a game that begins now: a new process has one start limit for everything."""
+        start = self._started if self._fresh else time.monotonic()
+        self._fresh = False
+        return start + self.bot.manifest.start_limit_us / 1e6
+
+    async def arrive(self) -> None:
+        """Waits until the process has said Hello; raises StartError."""
+        limit = self.bot.manifest.start_limit_us / 1e6
+        arrived = self.session.arrived
+        awaited: list[asyncio.Future[Any]] = [arrived, self.process.exited]
+        await asyncio.wait(awaited, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        if arrived.done():
+            if arrived.result():
+                raise StartError(arrived.result())
+        elif self.process.exited.done():
+            gone = self.process.exited.result()
+            raise StartError(f"{gone.describe()} before it connected", gone.output.stderr)
+        else:
+            output = await self.process.output()
+            raise StartError(f"did not connect within its start limit of {limit:g} s", output.stderr)
+
+
+class Players:
+    """The processes of all bots of a tournament.
+
+    Args:
+        most: processes at the same time; at least as many as the seats of all games that run at once.
+        address: where they dial in.
+    """
+
+    def __init__(self, keeper: Keeper, lobby: Lobby, address: str, most: int) -> None:
+        self.keeper = keeper
+        self.lobby = lobby
+        self.address = address
+        self.most = most
+        self._players: dict[tuple[object, ...], list[Player]] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    async def acquire(self, entrant: Entrant, bot: Bot) -> Player:
+        """A player of this bot for one game; raises StartError."""
+        own = self._players.setdefault(entrant.key, [])
+        own[:] = [player for player in own if player.alive]
+        player = next((player for player in own if player.free), None)
+        if player is not None:
+            player.games += 1
+            player.used = time.monotonic()
+            return player
+        return await self._start(own, bot)
+
+    async def release(self, player: Player, *, thinking: bool) -> None:
+        """The game is over; a player that is still `thinking` gets a moment to stop doing so."""
+        player.used = time.monotonic()
+        if thinking or player.bot.manifest.restart == "per_game" or not player.alive:
+            self._later(self._retire(player, LATE_REPLY if thinking else 0.0))
+        else:
+            player.games -= 1
+
+    async def close(self) -> None:
+        """Says goodbye to all and stops them."""
+        for player in self._all():
+            self._later(self._stop(player))
+        while self._stopping:
+            await asyncio.wait(self._stopping)
+
+    async def _start(self, own: list[Player], bot: Bot) -> Player:
+        self._make_room()
+        token, session = self.lobby.admit(bot.label, bot.options)
+        try:
+            process = await self.keeper.spawn(bot.argv(), bot.folder, environment(bot, self.address, token))
+        except SpawnError as error:
+            self.lobby.dismiss(session)
+            raise StartError(str(error)) from None
+        player = Player(bot, process, session)
+        player.games = 1
+        own.append(player)
+        try:
+            await player.arrive()
+        except BaseException:
+            await self._stop(player)
+            raise
+        return player
+
+    def _make_room(self) -> None:
+        players = self._all()
+        idle = sorted((player for player in players if not player.games), key=lambda player: player.used)
+        for player in idle[: max(0, len(players) + 1 - self.most)]:
+            self._later(self._stop(player))
+
+    async def _retire(self, player: Player, patience: float) -> None:
+        """Takes a player out of use: a late answer within the patience brings it back."""
+        if patience and player.alive and player.bot.manifest.restart == "never":
+            try:
+                async with asyncio.timeout(patience):
+                    await player.rested.wait()
+            except TimeoutError:
+                pass
+            else:
+                player.rested.clear()
+                player.games -= 1
+                return
+        await self._stop(player)
+
+    async def _stop(self, player: Player) -> None:
+        for own in self._players.values():
+            if player in own:
+                own.remove(player)
+        await player.session.send(messages.goodbye("the arena has no more games for this process"))
+        await asyncio.wait([player.process.exited], timeout=FAREWELL)
+        await player.process.kill()
+        self.lobby.dismiss(player.session)
+
+    def _all(self) -> list[Player]:
+        return [player for own in self._players.values() for player in own]
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)

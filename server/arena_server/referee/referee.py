@@ -1,0 +1,77 @@
+"""The referee: plays assignments with launched bots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from arena_engine.game import Game
+from arena_server.launching.bots import Bot
+from arena_server.launching.processes import Keeper
+from arena_server.model import Assignment, Entrant, Result
+from arena_server.referee.driver import Driver
+from arena_server.referee.players import Player, Players, StartError
+from arena_server.referee.stalls import Stalls
+from arena_server.wire.lobby import Lobby
+from arena_server.wire.server import Server
+
+
+class Referee:
+    """Plays games, each in its own task; an async context manager.
+
+    Args:
+        bots: how to start each entrant.
+        concurrency: games at the same time, for the number of processes that are kept.
+        transport: ``unix`` or ``tcp``.
+    """
+
+    def __init__(
+        self, game: Game, bots: Mapping[Entrant, Bot], keeper: Keeper, *, concurrency: int, transport: str = "unix"
+    ) -> None:
+        self.game = game
+        self.bots = bots
+        self.keeper = keeper
+        self._most = max(2 * concurrency * game.max_seats, len(bots))
+        self._lobby = Lobby(game)
+        self._transport = transport
+
+    async def __aenter__(self) -> Self:
+        """Opens the socket."""
+        self._server = Server(self._lobby, self._transport)
+        address = await self._server.start()
+        self._stalls = Stalls()
+        self._players = Players(self.keeper, self._lobby, address, self._most)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops every bot and closes the socket."""
+        await self._players.close()
+        self._stalls.stop()
+        await self._server.stop()
+
+    async def play(self, assignment: Assignment) -> Result:
+        """Plays one attempt to its end."""
+        driver = Driver(assignment, self.game, self._stalls)
+        players: dict[str, Player] = {}
+        try:
+            seats = zip(assignment.planned.letters, assignment.entrants, strict=True)
+            await asyncio.gather(*(self._seat(driver, letter, entrant, players) for letter, entrant in seats))
+            return await driver.finished
+        finally:
+            thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
+            driver.close()
+            for letter, player in players.items():
+                await self._players.release(player, thinking=thinking[letter])
+
+    async def _seat(self, driver: Driver, letter: str, entrant: Entrant, players: dict[str, Player]) -> None:
+        try:
+            player = await self._players.acquire(entrant, self.bots[entrant])
+        except StartError as failure:
+            await driver.leave_empty(letter, failure.reason, failure.evidence)
+        else:
+            players[letter] = player
+            await driver.seat(letter, player)

@@ -1,0 +1,45 @@
+"""The watchdog of our own event loop: what it measures is never charged to a bot."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from arena_server.referee.clocks import Now
+
+PERIOD = 0.01
+"""Seconds between two beats."""
+TOLERANCE = 0.005
+"""Lateness of a beat that is no stall."""
+
+
+class Stalls:
+    """Counts how long the running loop was kept from running."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._total = 0.0
+        self._due = time.monotonic() + PERIOD
+        self._timer = self._loop.call_later(PERIOD, self._beat)
+
+    def now(self) -> Now:
+        """This instant, an unfinished stall included."""
+        return self.instant(time.monotonic())
+
+    def instant(self, at: float) -> Now:
+        """The instant `at`, which must not lie before the last beat by more than a reading."""
+        return Now(at, self._total + self._lateness(at))
+
+    def stop(self) -> None:
+        """Ends the watch."""
+        self._timer.cancel()
+
+    def _lateness(self, at: float) -> float:
+        late = at - self._due
+        return late if late > TOLERANCE else 0.0
+
+    def _beat(self) -> None:
+        at = time.monotonic()
+        self._total += self._lateness(at)
+        self._due = at + PERIOD
+        self._timer = self._loop.call_later(PERIOD, self._beat)
