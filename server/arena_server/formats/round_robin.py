@@ -42,7 +42,9 @@ def check(spec: Spec) -> None:
     seen = set()
     for entrant in spec.entrants:
         if entrant.key in seen:
-            raise UserError("the same bot twice", entrant.label, "name each bot once, or give one of them other options")
+            raise UserError(
+                "the same bot twice", entrant.label, "name each bot once, or give one of them other options"
+            )
         seen.add(entrant.key)
     if spec.games < 1 or spec.games % spec.seats:
         below = max(spec.games, 0) // spec.seats * spec.seats

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from typing import Any
 
 from arena_server.model import UserError
@@ -13,7 +14,6 @@ from arena_server.model import UserError
 MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
-LIBRARY = "trueskill 0.4.5"
 _HALVINGS = 64
 
 
@@ -73,12 +73,19 @@ def check_draw_probability(probability: float, *, may_draw: bool) -> None:
     if not 0 <= probability < 1:
         raise UserError("draw probability", probability, "give a number from 0 up to, not including, 1")
     if may_draw and probability == 0:
-        raise UserError("draw probability", probability, "this game may end in a draw: give the share you expect, as 0.1")
+        raise UserError(
+            "draw probability", probability, "this game may end in a draw: give the share you expect, as 0.1"
+        )
 
 
 def version(draw_probability: float) -> str:
     """Library and parameters: ratings of different versions are never mixed."""
-    return f"{LIBRARY} mu={MU!r} sigma={SIGMA!r} beta={BETA!r} tau=0 draw={draw_probability!r}"
+    return f"trueskill {_library()} mu={MU!r} sigma={SIGMA!r} beta={BETA!r} tau=0 draw={draw_probability!r}"
+
+
+@cache
+def _library() -> str:
+    return metadata.version("trueskill")
 
 
 @cache

@@ -1,0 +1,169 @@
+"""Opening a database, its transactions, and what its errors mean to a person.
+
+SQLite runs in WAL with synchronous FULL: what was committed survives a power loss. Writers begin with BEGIN IMMEDIATE,
+so that two of them wait for each other instead of failing half-way.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+
+from arena_server.model import ArenaError, UserError
+from arena_server.store import migrations
+
+BUSY_TIMEOUT_S = 10
+
+_SQLITE_ERRORS = {
+    "SQLITE_NOTADB": (UserError, "not an SQLite database", "choose another file with --db"),
+    "SQLITE_CORRUPT": (
+        ArenaError,
+        "the database is damaged",
+        "restore it from a copy; `arena verify` checks the games",
+    ),
+    "SQLITE_READONLY": (UserError, "the database is not writable", "check the permissions of the file and its folder"),
+    "SQLITE_CANTOPEN": (UserError, "the database cannot be opened", "check the path and its permissions"),
+    "SQLITE_FULL": (ArenaError, "the disk is full", "free some space and run the same command again: it resumes"),
+    "SQLITE_IOERR": (ArenaError, "the disk failed", "mend it and run the same command again: it resumes"),
+    "SQLITE_BUSY": (ArenaError, "the database is locked by another program", "close that program and try again"),
+}
+
+
+class Database:
+    """An open database with our schema.
+
+    Attributes:
+        engine: SQLAlchemy's.
+        label: its path, or its URL without the password.
+    """
+
+    def __init__(self, engine: Engine, label: str) -> None:
+        self.engine = engine
+        self.label = label
+        isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._reader = engine.execution_options(arena_reads=True, **isolation)
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True) -> Self:
+        """Opens a path, ``sqlite:///PATH`` or ``postgresql://...`` and migrates it; raises as ``Store.open``."""
+        parsed = _parse(url)
+        label = parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string()
+        if _is_sqlite(parsed):
+            _check_file(Path(label), create=create)
+        database = cls(_engine(parsed), label)
+        try:
+            database._migrate()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self.engine.dispose()
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of ours rather than a server."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction that may write; committed at the end, rolled back on any error."""
+        with self._translated(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One transaction that sees one state of the database and holds up no writer."""
+        with self._translated(), self._reader.begin() as connection:
+            yield connection
+
+    def _migrate(self) -> None:
+        with self.read() as connection:
+            current = migrations.is_current(connection, self.label)
+        if not current:
+            with self.write() as connection:
+                migrations.upgrade(connection, self.label)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: DBAPIError) -> ArenaError:
+        if isinstance(error.orig, sqlite3.Error):
+            code = "_".join(getattr(error.orig, "sqlite_errorname", "").split("_")[:2])
+            if code in _SQLITE_ERRORS:
+                kind, what, fix = _SQLITE_ERRORS[code]
+                return kind(what, self.label, fix)
+        reason = str(error.orig).strip().partition("\n")[0]
+        return ArenaError(f"the database refused its work ({reason})", self.label, "see that it runs and try again")
+
+
+def _parse(url: str) -> URL:
+    if "://" not in url:
+        return URL.create("sqlite", database=url)
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise UserError("not a database URL", repr(url), "write sqlite:///PATH or postgresql://HOST/NAME") from None
+    if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
+        if find_spec("psycopg") is None:
+            raise UserError("PostgreSQL needs an extra", url, "pip install 'patchwork-arena[postgres]'")
+        return parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername != "sqlite":
+        raise UserError(
+            "no such kind of database", parsed.drivername, "give a path, sqlite:///PATH or postgresql://..."
+        )
+    return parsed
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.drivername == "sqlite"
+
+
+def _check_file(path: Path, *, create: bool) -> None:
+    if str(path) in ("", ".", ":memory:"):
+        raise UserError("a database in memory", path, "name a file: games must survive the command")
+    if path.is_dir():
+        raise UserError("the database is a folder", path, "name a file in it")
+    if not path.parent.is_dir():
+        raise UserError("no such folder for the database", path.parent, "make it, or choose another file with --db")
+    if path.exists():
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise UserError("the database is not writable", path, "check the permissions of the file")
+    elif not create:
+        raise UserError("no such database", path, "run a tournament first, or choose another file with --db")
+
+
+def _engine(url: URL) -> Engine:
+    if not _is_sqlite(url):
+        arguments = {"application_name": f"arena {os.getpid()}"}
+        return create_engine(url, pool_pre_ping=True, connect_args=arguments)
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None})
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    reads = connection.get_execution_options().get("arena_reads")
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

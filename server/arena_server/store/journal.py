@@ -1,0 +1,145 @@
+"""The journal entry of an attempt: canonical bytes, written once, and the chain of hashes over them.
+
+An entry is canonical JSON, so one value has one byte form, and an edit of either shows. It names its place (tournament
+by contract, number, attempt, epoch, commit sequence) and holds all that happened: deal, moves, times, ending, blame.
+Seeds are left out: they follow from the secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from arena_engine.game import Outcome
+from arena_server.model import (
+    Assignment,
+    Ending,
+    Failure,
+    PlannedGame,
+    Played,
+    Result,
+    Spec,
+    Token,
+    canonical_json,
+)
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A decoded entry: the result (without seeds) and its place in the chain."""
+
+    result: Result
+    sequence: int
+    contract_sha256: str
+
+
+def contract_sha256(spec: Spec) -> str:
+    """What an entry names its tournament by."""
+    return hashlib.sha256(canonical_json(spec.contract())).hexdigest()
+
+
+def first_link(contract: str, commitment: str) -> str:
+    """The chain's head before the first attempt: bound to the contract (its SHA-256) and to the secret."""
+    return hashlib.sha256(f"arena chain|{contract}|{commitment}".encode()).hexdigest()
+
+
+def next_link(head: str, entry: bytes) -> str:
+    """The chain's head after one more entry."""
+    return hashlib.sha256(bytes.fromhex(head) + entry).hexdigest()
+
+
+def encode(entry: Entry) -> bytes:
+    """The canonical bytes."""
+    result, planned = entry.result, entry.result.assignment.planned
+    return canonical_json(
+        {
+            "format": FORMAT,
+            "contract": entry.contract_sha256,
+            "sequence": entry.sequence,
+            "epoch": result.assignment.token.epoch,
+            "tournament": planned.tournament,
+            "number": planned.number,
+            "attempt": result.assignment.token.attempt,
+            "stage": planned.stage,
+            "pairing": planned.pairing,
+            "seats": planned.seats,
+            "deal": dict(planned.deal),
+            "ending": result.ending,
+            "outcome": None if result.outcome is None else [result.outcome.ranks, result.outcome.scores],
+            "moves": [_move(move) for move in result.moves],
+            "failures": [_failure(failure) for failure in result.failures],
+            "position": result.position,
+            "started": result.started,
+            "duration_us": result.duration_us,
+            "stalled_us": result.stalled_us,
+            "alone": result.assignment.alone,
+            "reason": result.reason,
+        }
+    )
+
+
+def decode(data: bytes, spec: Spec) -> Entry:
+    """Reads ``encode`` back; raises ValueError where the bytes are no entry.
+
+    Args:
+        data: the bytes.
+        spec: of the tournament.
+    """
+    try:
+        fields = json.loads(data)
+        if fields["format"] != FORMAT:
+            raise ValueError(fields["format"])
+        return Entry(_result(fields, spec), fields["sequence"], fields["contract"])
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"no journal entry: {error!r}") from error
+
+
+def _move(move: Played) -> list[object]:
+    return [move.ply, move.seat, move.move, move.used_us, move.credit_us, move.own_us, move.log]
+
+
+def _played(*move: Any) -> Played:
+    return Played(*move[:-1], log=tuple(move[-1]))
+
+
+def _failure(failure: Failure) -> list[object]:
+    return [
+        failure.seat,
+        failure.ending,
+        failure.ply,
+        failure.reason,
+        failure.used_us,
+        failure.credit_us,
+        failure.reply,
+        failure.position,
+        failure.evidence,
+    ]
+
+
+def _result(fields: dict[str, Any], spec: Spec) -> Result:
+    planned = PlannedGame(
+        tournament=fields["tournament"],
+        number=fields["number"],
+        stage=fields["stage"],
+        pairing=fields["pairing"],
+        seats=tuple(fields["seats"]),
+        deal=fields["deal"],
+    )
+    token = Token(fields["epoch"], fields["attempt"])
+    outcome = fields["outcome"]
+    return Result(
+        assignment=Assignment(planned, token, spec, seeds=(), alone=fields["alone"]),
+        ending=Ending(fields["ending"]),
+        outcome=None if outcome is None else Outcome(tuple(outcome[0]), tuple(outcome[1])),
+        moves=tuple(_played(*move) for move in fields["moves"]),
+        failures=tuple(Failure(seat, Ending(ending), *rest) for seat, ending, *rest in fields["failures"]),
+        position=fields["position"],
+        started=fields["started"],
+        duration_us=fields["duration_us"],
+        stalled_us=fields["stalled_us"],
+        reason=fields["reason"],
+    )

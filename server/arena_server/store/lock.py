@@ -1,0 +1,110 @@
+"""One coordinator a tournament: the lock, gone with the process however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Connection, text, update
+
+from arena_server.model import UserError
+from arena_server.store import tournaments
+from arena_server.store.database import Database
+from arena_server.store.tables import TOURNAMENT
+from arena_server.store.views import Status, Tournament
+
+_SLOT = 16  # bytes of the lock file a tournament has: room for a process id in words
+_CLASS = 0x6172656E  # "aren": our half of PostgreSQL's advisory keys
+
+
+class Lock:
+    """A tournament held by this process.
+
+    Attributes:
+        tournament: as of the taking, with its new epoch.
+    """
+
+    def __init__(self, database: Database, tournament: Tournament) -> None:
+        self._held = _take_file(database, tournament) if database.is_sqlite else _take_advisory(database, tournament)
+        try:
+            self.tournament = _raise_epoch(database, tournament)
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Gives the tournament back; harmless when done already."""
+        held, self._held = self._held, None
+        if isinstance(held, int):
+            os.close(held)
+        elif held is not None:
+            held.invalidate()  # the session ends, and its lock with it
+            held.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def take(database: Database, tournament: Tournament) -> Lock:
+    """Takes the lock and raises the epoch: whatever an earlier coordinator gave out is stale from now on."""
+    return Lock(database, tournament)
+
+
+def _taken(tournament: Tournament, holder: str) -> UserError:
+    what = f"tournament {tournament.name} is being played by another command"
+    return UserError(what, holder, "wait for it, or watch it with `arena leaderboard`")
+
+
+def _take_file(database: Database, tournament: Tournament) -> int | Connection | None:
+    path = Path(f"{Path(database.label).resolve()}.lock")
+    start = tournament.id * _SLOT
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        # An open-file-description lock: unlike fcntl.lockf's it is not lost when this process opens the file once more.
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, start, _SLOT, 0))
+        os.pwrite(file, f"{os.getpid():<{_SLOT}}".encode(), start)
+    except BlockingIOError:
+        holder = os.pread(file, _SLOT, start).decode(errors="replace").strip("\0 ")
+        os.close(file)
+        raise _taken(tournament, f"pid {holder}") from None
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _take_advisory(database: Database, tournament: Tournament) -> int | Connection | None:
+    connection = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    keys = {"class": _CLASS, "id": tournament.id}
+    if connection.execute(text("SELECT pg_try_advisory_lock(:class, :id)"), keys).scalar():
+        return connection
+    holder = connection.execute(
+        text(
+            "SELECT application_name || coalesce(' on ' || host(client_addr), '') FROM pg_stat_activity JOIN pg_locks"
+            " USING (pid) WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
+        ),
+        keys,
+    ).scalar()
+    connection.close()
+    raise _taken(tournament, str(holder).replace("arena ", "pid "))
+
+
+def _raise_epoch(database: Database, tournament: Tournament) -> Tournament:
+    with database.write() as connection:
+        values = {"epoch": TOURNAMENT.c.epoch + 1}
+        connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(values))
+        connection.execute(
+            update(TOURNAMENT)
+            .where(TOURNAMENT.c.id == tournament.id, TOURNAMENT.c.status == Status.PLANNED)
+            .values(status=Status.RUNNING, started_at=tournaments.now())
+        )
+        return tournaments.by_id(connection, tournament.id)

@@ -1,0 +1,137 @@
+"""The schedule: planned stages as rows, and which games are still to be played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
+
+from arena_server.formats import Stage
+from arena_server.model import ArenaError, Pairing, PlannedGame
+from arena_server.store.database import Database
+from arena_server.store.tables import GAME, SEAT, TOURNAMENT
+from arena_server.store.views import GameStatus, Tournament
+
+
+def add_stage(
+    database: Database,
+    tournament: Tournament,
+    number: int,
+    pairings: Sequence[Pairing],
+    deals: Sequence[Mapping[str, str]],
+) -> None:
+    """Writes the games of a stage; see ``Store.add_stage``."""
+    with database.write() as connection:
+        check_epoch(connection, tournament)
+        stages, last_pairing, last_game = connection.execute(
+            select(
+                func.coalesce(func.max(GAME.c.stage), 0),
+                func.coalesce(func.max(GAME.c.pairing), 0),
+                func.coalesce(func.max(GAME.c.number), 0),
+            ).where(GAME.c.tournament_id == tournament.id)
+        ).one()
+        if number != stages + 1:
+            raise ArenaError(f"stage {number} of {tournament.name} cannot follow stage {stages}")
+        games = list(planned_games(tournament.name, number, pairings, deals, (last_pairing + 1, last_game + 1)))
+        if games:
+            connection.execute(insert(GAME), [_game_row(tournament.id, game) for game in games])
+            connection.execute(insert(SEAT), [row for game in games for row in _seat_rows(tournament.id, game)])
+            planned = TOURNAMENT.c.planned + len(games)
+            connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(planned=planned))
+
+
+def planned_games(
+    name: str,
+    stage: int,
+    pairings: Sequence[Pairing],
+    deals: Iterable[Mapping[str, str]],
+    first: tuple[int, int],
+) -> Iterator[PlannedGame]:
+    """The games of a stage: every rotation of every pairing over its deal.
+
+    Args:
+        name: of the tournament.
+        stage: its number.
+        pairings: in schedule order.
+        deals: one for each pairing.
+        first: numbers of the first pairing and of the first game.
+    """
+    numbers = count(first[1])
+    for pairing, (met, deal) in enumerate(zip(pairings, deals, strict=True), first[0]):
+        for seats in met.rotations():
+            yield PlannedGame(name, next(numbers), stage, pairing, seats, deal)
+
+
+def check_epoch(connection: Connection, tournament: Tournament) -> None:
+    """Raises ArenaError when another coordinator has taken the tournament since."""
+    query = select(TOURNAMENT.c.epoch).where(TOURNAMENT.c.id == tournament.id).with_for_update()
+    if connection.execute(query).scalar_one() != tournament.epoch:
+        raise ArenaError(f"another command has taken over tournament {tournament.name}", "", "leave it to that one")
+
+
+def closed_stages(database: Database, tournament: Tournament) -> tuple[Stage, ...]:
+    """The stages without an open game."""
+    with database.read() as connection:
+        games = _games(connection, tournament, _seats_of(tournament))
+    stages = []
+    for number, rows in groupby(games, key=lambda game: game[0].stage):
+        stage = list(rows)
+        if not any(status is GameStatus.PLANNED for _, status, _ in stage):
+            pairings = groupby((game for game, _, _ in stage), key=lambda game: game.pairing)
+            stages.append(Stage(number, tuple(Pairing(next(rotations).seats) for _, rotations in pairings)))
+    return tuple(stages)
+
+
+def open_games(database: Database, tournament: Tournament) -> list[tuple[PlannedGame, int]]:
+    """The games still to be played, each with its void attempts so far."""
+    with database.read() as connection:
+        planned = _seats_of(tournament).where(GAME.c.status == GameStatus.PLANNED)
+        return [(game, attempts) for game, _, attempts in _games(connection, tournament, planned)]
+
+
+def _seats_of(tournament: Tournament) -> Select[Any]:
+    return (
+        select(GAME, SEAT.c.entrant)
+        .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
+        .where(GAME.c.tournament_id == tournament.id)
+        .order_by(GAME.c.number, SEAT.c.seat)
+    )
+
+
+def _games(
+    connection: Connection, tournament: Tournament, query: Select[Any]
+) -> list[tuple[PlannedGame, GameStatus, int]]:
+    rows = groupby(connection.execute(query), key=lambda row: row.number)
+    return [_game(tournament, list(seats)) for _, seats in rows]
+
+
+def _game(tournament: Tournament, seats: Sequence[Row[Any]]) -> tuple[PlannedGame, GameStatus, int]:
+    row = seats[0]
+    entrants = tuple(seat.entrant for seat in seats)
+    game = PlannedGame(tournament.name, row.number, row.stage, row.pairing, entrants, row.deal)
+    return game, GameStatus(row.status), row.attempt
+
+
+def _game_row(tournament_id: int, game: PlannedGame) -> dict[str, Any]:
+    return {
+        "tournament_id": tournament_id,
+        "number": game.number,
+        "stage": game.stage,
+        "pairing": game.pairing,
+        "deal": dict(game.deal),
+        "status": GameStatus.PLANNED,
+        "attempt": 0,
+    }
+
+
+def _seat_rows(tournament_id: int, game: PlannedGame) -> Iterator[dict[str, Any]]:
+    for seat, entrant in enumerate(game.seats):
+        yield {
+            "tournament_id": tournament_id,
+            "number": game.number,
+            "seat": seat,
+            "entrant": entrant,
+            "flagged": False,
+        }
