@@ -1,0 +1,98 @@
+"""Grids of text: a rich table on a terminal, aligned plain lines in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena_server.cli.text import clean
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_GAP = 2
+_ENOUGH = 24  # characters of a long name that a narrow terminal shows on one line
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How one column looks.
+
+    Attributes:
+        title: its heading.
+        left: aligned to the left and broken over lines where it must be, as words are; numbers never are.
+        wraps: whether it may be broken before another column is given up.
+        spare: which columns a narrow terminal does without: the highest first, 0 never.
+    """
+
+    title: str
+    left: bool = False
+    wraps: bool = False
+    spare: int = 0
+
+
+class Grid:
+    """Cells in columns; every cell is made harmless here (see ``text.clean``)."""
+
+    def __init__(self, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+        self.columns = tuple(columns)
+        self.rows = [tuple(clean(cell) for cell in row) for row in rows]
+
+    def lines(self) -> list[str]:
+        """Plain text, as wide as it needs to be, without trailing spaces."""
+        cells = [tuple(column.title for column in self.columns), *self.rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return [self._line(row, widths) for row in cells]
+
+    def table(self, width: int | None = None) -> Table:
+        """A rich table; for a given width in characters without the columns that do not fit."""
+        from rich.table import Table
+
+        grid = self if width is None else self._fitting(width)
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for column in grid.columns:
+            table.add_column(
+                column.title,
+                justify="left" if column.left else "right",
+                no_wrap=not column.left,
+                overflow="fold",
+            )
+        _add_rows(table, grid.rows)
+        return table
+
+    def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        cells = [
+            cell.ljust(width) if column.left else cell.rjust(width)
+            for cell, width, column in zip(row, widths, self.columns, strict=True)
+        ]
+        return (" " * _GAP).join(cells).rstrip()
+
+    def _fitting(self, width: int) -> Grid:
+        """This grid without its most spare columns, as far as that is needed."""
+        spare = max(column.spare for column in self.columns)
+        if not spare or self._least_width() <= width:
+            return self
+        kept = [place for place, column in enumerate(self.columns) if column.spare != spare]
+        fewer = Grid([self.columns[place] for place in kept], [[row[place] for place in kept] for row in self.rows])
+        return fewer._fitting(width)
+
+    def _least_width(self) -> int:
+        """Of the table while it reads well."""
+        cells = zip(*[tuple(column.title for column in self.columns), *self.rows], strict=True)
+        widths = [
+            max(_longest_word(cell) if column.wraps else min(len(cell), _ENOUGH) for cell in cells_of_one)
+            for column, cells_of_one in zip(self.columns, cells, strict=True)
+        ]
+        return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _longest_word(cell: str) -> int:
+    return max(map(len, cell.split()), default=0)
+
+
+def _add_rows(table: Table, rows: Iterable[Sequence[str]]) -> None:
+    from rich.text import Text
+
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])  # never markup

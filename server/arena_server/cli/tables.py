@@ -1,0 +1,64 @@
+"""The standings as people see them: the same columns in ``arena leaderboard`` and while a tournament runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from arena_server.cli.grids import Column, Grid
+from arena_server.cli.text import labels
+from arena_server.model import Ending
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from arena_server.store import Standing
+
+
+def standings_grid(standings: Sequence[Standing]) -> Grid:
+    """Rank, bot, mu, sigma, mu - 3 sigma, W-L (or W-L-D), games, mean margin, failures by kind; best first."""
+    draws = any(standing.draws for standing in standings)
+    columns = (
+        Column("#"),
+        Column("bot", left=True),
+        Column("mu", spare=2),
+        Column("sigma", spare=2),
+        Column("mu-3sigma"),
+        Column("W-L-D" if draws else "W-L"),
+        Column("games", spare=4),
+        Column("margin", spare=3),
+        Column("failures", left=True, wraps=True, spare=1),
+    )
+    return Grid(columns, _rows(standings, draws=draws))
+
+
+def standings_table(standings: Sequence[Standing], width: int | None = None) -> Table:
+    """The standings as a rich table, without the columns that do not fit a width in characters."""
+    return standings_grid(standings).table(width)
+
+
+def standings_lines(standings: Sequence[Standing]) -> list[str]:
+    """The standings as plain text, the first line being the heading."""
+    return standings_grid(standings).lines()
+
+
+def failures_text(failures: Mapping[Ending, int]) -> str:
+    """``timeout 3, crash 1``; ``-`` for none."""
+    return ", ".join(f"{kind.replace('_', ' ')} {number}" for kind, number in failures.items()) or "-"
+
+
+def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[str]]:
+    names = labels([standing.entrant for standing in standings])
+    for name, standing in zip(names, standings, strict=True):
+        won_lost = f"{standing.wins}-{standing.losses}"
+        yield (
+            str(standing.rank),
+            name,
+            f"{standing.mu:.2f}",
+            f"{standing.sigma:.2f}",
+            f"{standing.rating.conservative:.2f}",
+            f"{won_lost}-{standing.draws}" if draws else won_lost,
+            str(standing.games),
+            "-" if standing.margin is None else f"{standing.margin:+.1f}",
+            failures_text(standing.failures),
+        )
