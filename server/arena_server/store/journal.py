@@ -102,8 +102,9 @@ def _move(move: Played) -> list[object]:
     return [move.ply, move.seat, move.move, move.used_us, move.credit_us, move.own_us, move.log]
 
 
-def _played(*move: Any) -> Played:
-    return Played(*move[:-1], log=tuple(move[-1]))
+def _played(fields: list[Any]) -> Played:
+    ply, seat, move, used_us, credit_us, own_us, log = fields
+    return Played(ply, seat, move, used_us, credit_us, own_us, tuple(log))
 
 
 def _failure(failure: Failure) -> list[object]:
@@ -135,7 +136,7 @@ def _result(fields: dict[str, Any], spec: Spec) -> Result:
         assignment=Assignment(planned, token, spec, seeds=(), alone=fields["alone"]),
         ending=Ending(fields["ending"]),
         outcome=None if outcome is None else Outcome(tuple(outcome[0]), tuple(outcome[1])),
-        moves=tuple(_played(*move) for move in fields["moves"]),
+        moves=tuple(_played(move) for move in fields["moves"]),
         failures=tuple(Failure(seat, Ending(ending), *rest) for seat, ending, *rest in fields["failures"]),
         position=fields["position"],
         started=fields["started"],

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from arena_server.model import FAILURES, Ending, Entrant
 from arena_server.ratings import Tally
 from arena_server.store.database import Database
+from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
 from arena_server.store.views import GameStatus, Progress, Standing, Tournament
-from arena_server.store.writer import tally
 
 
 def standings(database: Database, tournament: Tournament) -> list[Standing]:

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -41,12 +42,18 @@ def find(connection: Connection, name: str) -> Tournament | None:
     return None if row is None else view(row)
 
 
+@lru_cache(maxsize=64)
+def spec_of(contract: str) -> Spec:
+    """What a stored contract says."""
+    return Spec.from_contract(json.loads(contract))
+
+
 def view(row: Row[Any]) -> Tournament:
     """What a row says."""
     return Tournament(
         id=row.id,
         name=row.name,
-        spec=Spec.from_contract(json.loads(row.contract)),
+        spec=spec_of(row.contract),
         secret=row.secret,
         commitment=row.commitment,
         public_seed=row.public_seed,
@@ -202,7 +209,7 @@ def _shown(value: object) -> str:
 def _changed_bots(connection: Connection, spec: Spec) -> tuple[str, ...]:
     """A line where the same command, with other files of a bot, made an earlier tournament."""
     for row in connection.execute(select(TOURNAMENT.c.name, TOURNAMENT.c.contract).order_by(TOURNAMENT.c.id.desc())):
-        earlier = Spec.from_contract(json.loads(row.contract))
+        earlier = spec_of(row.contract)
         if earlier != spec and _without_digests(earlier) == _without_digests(spec):
             pairs = zip(earlier.entrants, spec.entrants, strict=True)
             changed = [new.label for old, new in pairs if old != new]

@@ -7,51 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
-from arena_server.model import MAX_ATTEMPTS, Ending, Result, Spec, UserError
-from arena_server.ratings import Finished, Rating, Tally, fold
+from arena_server.model import MAX_ATTEMPTS, Ending, Result, UserError
 from arena_server.store import journal, tournaments
 from arena_server.store.database import Database
-from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
-from arena_server.store.views import GameStatus, Recorded, Tournament
+from arena_server.store.folding import advance
+from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
+from arena_server.store.views import GameStatus, Recorded
 
 Values = dict[str, Any]
 
+# Statements are built once: building one costs more than running it.
+_TOURNAMENT = select(TOURNAMENT).where(TOURNAMENT.c.name_key == bindparam("key")).with_for_update()
+_GAMES = select(GAME.c.number, GAME.c.status, GAME.c.attempt).where(
+    GAME.c.tournament_id == bindparam("of"), GAME.c.number.in_(bindparam("numbers", expanding=True))
+)
+_ADD_ATTEMPT = insert(ATTEMPT)
 _UPDATE_GAME = (
     update(GAME)
     .where(GAME.c.tournament_id == bindparam("of"), GAME.c.number == bindparam("game"))
     .values({name: bindparam(name) for name in ("status", "attempt", "ending", "plies")})
 )
-_SEAT_HERE = (
-    SEAT.c.tournament_id == bindparam("of"),
-    SEAT.c.number == bindparam("game"),
-    SEAT.c.seat == bindparam("place"),
-)
-_UPDATE_SEAT = update(SEAT).where(*_SEAT_HERE).values({name: bindparam(name) for name in ("score", "rank", "failure")})
-_RATE_SEAT = update(SEAT).where(*_SEAT_HERE).values({name: bindparam(name) for name in ("mu", "sigma", "flagged")})
-_UPDATE_ENTRANT = (
-    update(ENTRANT)
-    .where(ENTRANT.c.tournament_id == bindparam("of"), ENTRANT.c.position == bindparam("place"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "mu",
-                "sigma",
-                "games",
-                "wins",
-                "losses",
-                "draws",
-                "margin_total",
-                "margin_games",
-                "failures",
-            )
-        }
+_UPDATE_SEAT = (
+    update(SEAT)
+    .where(
+        SEAT.c.tournament_id == bindparam("of"),
+        SEAT.c.number == bindparam("game"),
+        SEAT.c.seat == bindparam("place"),
     )
+    .values({name: bindparam(name) for name in ("score", "rank", "failure")})
+)
+_UPDATE_TOURNAMENT = (
+    update(TOURNAMENT)
+    .where(TOURNAMENT.c.id == bindparam("of"))
+    .values({name: bindparam(name) for name in ("commits", "chain_head", "watermark")})
 )
 
 
@@ -63,19 +55,14 @@ def record(database: Database, results: Sequence[Result]) -> list[Recorded]:
     if any(result.assignment.planned.tournament != name for result in results):
         raise ValueError("results of several tournaments")
     with database.write() as connection:
-        tournament = _held(connection, name)
-        recorded = _Batch(connection, tournament, results).write()
-        if not all(one.refused for one in recorded):
-            _advance(connection, tournament.id, tournament.spec)
-        return recorded
+        return _Batch(connection, _tournament(connection, name), results).write()
 
 
-def _held(connection: Connection, name: str) -> Tournament:
-    query = select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold()).with_for_update()
-    row = connection.execute(query).one_or_none()
+def _tournament(connection: Connection, name: str) -> Row[Any]:
+    row = connection.execute(_TOURNAMENT, {"key": name.casefold()}).one_or_none()
     if row is None:
         raise UserError("no such tournament in this database", name, "see that --db is the one it was started with")
-    return tournaments.view(row)
+    return row
 
 
 @dataclass
@@ -89,37 +76,41 @@ class _Open:
 class _Batch:
     """Results on their way into one transaction."""
 
-    def __init__(self, connection: Connection, tournament: Tournament, results: Sequence[Result]) -> None:
+    def __init__(self, connection: Connection, tournament: Row[Any], results: Sequence[Result]) -> None:
         self._connection = connection
         self._tournament = tournament
         self._results = results
-        self._contract = journal.contract_sha256(tournament.spec)
         self._head = tournament.chain_head
-        self._length = tournament.chain_length
+        self._length = tournament.commits
         self._attempts: list[Values] = []
         self._games: list[Values] = []
         self._seats: list[Values] = []
-        query = select(GAME.c.number, GAME.c.status, GAME.c.attempt).where(
-            GAME.c.tournament_id == tournament.id,
-            GAME.c.number.in_([result.assignment.planned.number for result in results]),
-        )
-        self._found = {
-            number: _Open(GameStatus(status), attempts) for number, status, attempts in connection.execute(query)
-        }
+        numbers = [result.assignment.planned.number for result in results]
+        found = connection.execute(_GAMES, {"of": tournament.id, "numbers": numbers})
+        self._found = {number: _Open(GameStatus(status), attempts) for number, status, attempts in found}
 
     def write(self) -> list[Recorded]:
+        """Everything that is not refused, and the answer to each result."""
         recorded = [self._take(result) for result in self._results]
         if self._attempts:
-            self._connection.execute(insert(ATTEMPT), self._attempts)
+            self._connection.execute(_ADD_ATTEMPT, self._attempts)
             self._connection.execute(_UPDATE_GAME, self._games)
             if self._seats:
                 self._connection.execute(_UPDATE_SEAT, self._seats)
             self._connection.execute(
-                update(TOURNAMENT)
-                .where(TOURNAMENT.c.id == self._tournament.id)
-                .values(commits=self._length, chain_head=self._head)
+                _UPDATE_TOURNAMENT,
+                {
+                    "of": self._tournament.id,
+                    "commits": self._length,
+                    "chain_head": self._head,
+                    "watermark": self._advance(),
+                },
             )
         return recorded
+
+    def _advance(self) -> int:
+        draw_probability = tournaments.spec_of(self._tournament.contract).draw_probability
+        return advance(self._connection, self._tournament.id, self._tournament.watermark, draw_probability)
 
     def _take(self, result: Result) -> Recorded:
         number, attempt = result.assignment.planned.number, result.assignment.token.attempt
@@ -146,7 +137,7 @@ class _Batch:
     def _append(self, result: Result) -> None:
         """One more link of the chain."""
         self._length += 1
-        entry = journal.encode(journal.Entry(result, self._length, self._contract))
+        entry = journal.encode(journal.Entry(result, self._length, self._tournament.contract_sha256))
         self._head = journal.next_link(self._head, entry)
         self._attempts.append(
             {
@@ -196,92 +187,3 @@ def seat_columns(result: Result) -> list[Values]:
     failures = {failure.seat: failure.ending for failure in result.failures}
     seats = zip(result.assignment.planned.letters, result.outcome.scores, result.outcome.ranks, strict=True)
     return [{"score": score, "rank": rank, "failure": failures.get(letter)} for letter, score, rank in seats]
-
-
-def _advance(connection: Connection, tournament_id: int, spec: Spec) -> None:
-    """Folds every game that became contiguous in schedule order; abandoned and cancelled ones are passed over."""
-    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament_id)).scalar_one()
-    last = _last_contiguous(connection, tournament_id)
-    if last <= watermark:
-        return
-    games = _finished(connection, tournament_id, watermark, last)
-    if games:
-        _fold(connection, tournament_id, spec, games)
-    connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id).values(watermark=last))
-
-
-def _last_contiguous(connection: Connection, tournament_id: int) -> int:
-    of = GAME.c.tournament_id == tournament_id
-    first_open = connection.execute(select(func.min(GAME.c.number)).where(of, GAME.c.status == GameStatus.PLANNED))
-    number: int | None = first_open.scalar()
-    if number is not None:
-        return number - 1
-    last: int = connection.execute(select(func.max(GAME.c.number)).where(of)).scalar_one()
-    return last
-
-
-_Game = tuple[int, tuple[int, ...], Finished]
-"""Number, entrants and how it ended, in seat order."""
-
-
-def _finished(connection: Connection, tournament_id: int, after: int, last: int) -> list[_Game]:
-    seats = connection.execute(
-        select(SEAT.c.number, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score, SEAT.c.failure)
-        .where(SEAT.c.tournament_id == tournament_id, SEAT.c.number > after, SEAT.c.number <= last)
-        .where(SEAT.c.rank.is_not(None))
-        .order_by(SEAT.c.number, SEAT.c.seat)
-    )
-    games = []
-    for number, rows in groupby(seats, key=lambda row: row.number):
-        _, entrants, ranks, scores, failures = zip(*rows, strict=True)
-        kinds = tuple(Ending(failure) if failure else None for failure in failures)
-        games.append((number, entrants, Finished(ranks, scores, kinds)))
-    return games
-
-
-def _fold(connection: Connection, tournament_id: int, spec: Spec, games: Sequence[_Game]) -> None:
-    tallies = _tallies(connection, tournament_id, {entrant for _, entrants, _ in games for entrant in entrants})
-    rated: list[Values] = []
-    for number, entrants, finished in games:
-        after, flagged = fold([tallies[entrant] for entrant in entrants], finished, spec.draw_probability)
-        tallies.update(zip(entrants, after, strict=True))
-        for place, tally in enumerate(after):
-            key = {"of": tournament_id, "game": number, "place": place}
-            rated.append({**key, "mu": tally.rating.mu, "sigma": tally.rating.sigma, "flagged": flagged})
-    connection.execute(_RATE_SEAT, rated)
-    rows = [{"of": tournament_id, "place": place, **tally_columns(tally)} for place, tally in tallies.items()]
-    connection.execute(_UPDATE_ENTRANT, rows)
-
-
-def _tallies(connection: Connection, tournament_id: int, entrants: set[int]) -> dict[int, Tally]:
-    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament_id, ENTRANT.c.position.in_(sorted(entrants)))
-    return {row.position: tally(row) for row in connection.execute(query)}
-
-
-def tally(row: Any) -> Tally:
-    """What a row of ``entrant`` says."""
-    return Tally(
-        rating=Rating(row.mu, row.sigma),
-        games=row.games,
-        wins=row.wins,
-        losses=row.losses,
-        draws=row.draws,
-        margin_total=row.margin_total,
-        margin_games=row.margin_games,
-        failures=row.failures,
-    )
-
-
-def tally_columns(tally: Tally) -> Values:
-    """The columns of ``entrant`` that say it."""
-    return {
-        "mu": tally.rating.mu,
-        "sigma": tally.rating.sigma,
-        "games": tally.games,
-        "wins": tally.wins,
-        "losses": tally.losses,
-        "draws": tally.draws,
-        "margin_total": tally.margin_total,
-        "margin_games": tally.margin_games,
-        "failures": dict(tally.failures),
-    }
