@@ -13,6 +13,7 @@ Exceptions, all of them ``ValueError``::
      +-- GameOverError        a move asked of a finished game
      +-- GameNotOverError     an outcome asked of an unfinished game
      +-- UnknownGameError     no installed game has that name
+     +-- RecordError          a text that is no game record
 """
 
 from __future__ import annotations
@@ -78,6 +79,10 @@ class UnknownGameError(GameError):
     """No installed game has that name."""
 
 
+class RecordError(GameError):
+    """A text that is no game record."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a game ended, in seat order.
@@ -118,7 +123,7 @@ class State(Protocol):
         """The moves that seat may choose from, in the order of the action ids; None means the only seat to move."""
 
     def parse_move(self, text: str, seat: str | None = None) -> Any:
-        """The legal move that the text names, ``str(move)`` the way back; raises MoveSyntaxError or IllegalMoveError."""
+        """The legal move of a text, ``str(move)`` the way back; raises MoveSyntaxError or IllegalMoveError."""
 
     def play(self, moves: Mapping[str, Any]) -> State:
         """The position after one ply: one move from each seat in ``to_move``; raises IllegalMoveError."""
