@@ -154,13 +154,17 @@ class Coordinator:
         self._playing += 1
         self._alone = assignment.alone
         try:
-            result = self._parking.forfeit(assignment, self.game) or await self.executor.play(assignment)
+            forfeit = self._parking.forfeit(assignment, self.game)
+            result = forfeit or await self.executor.play(assignment)
         finally:
             self._playing -= 1
             self._alone = False
             self._wake.set()
         try:
-            return await self._record(turn, result)
+            again = await self._record(turn, result)
+            if forfeit is None:
+                self._tell(result)
+            return again
         finally:
             self._wake.set()
 
@@ -179,11 +183,13 @@ class Coordinator:
         if recorded.refused:
             raise ArenaError("a result was refused", f"game {recorded.number}: {recorded.refused}", "run it again")
         self._ended += 1
-        self.watcher.ended(result)
-        for entrant in self._parking.note(result):
-            label = self.tournament.spec.entrants[entrant].label
-            self.watcher.notes(f"{label} did not start three times in a row and is parked: {result.failures[0].reason}")
         return Turn(turn.planned, turn.voids + 1) if recorded.status is GameStatus.PLANNED else None
+
+    def _tell(self, result: Result) -> None:
+        self.watcher.ended(result)
+        for entrant, reason in self._parking.note(result):
+            label = self.tournament.spec.entrants[entrant].label
+            self.watcher.notes(f"{label} is parked and forfeits its remaining games: {reason}")
 
     def _cancel(self) -> None:
         for turn in self._turns:

@@ -18,8 +18,8 @@ class Parking:
         self._in_a_row: dict[int, int] = {}
         self._reasons: dict[int, Failure] = {}
 
-    def note(self, result: Result) -> list[int]:
-        """Takes a finished game into account; the entrants that are parked because of it."""
+    def note(self, result: Result) -> list[tuple[int, str]]:
+        """Takes a played game into account; the entrants that are parked because of it, with the reason."""
         failed = {failure.seat: failure for failure in result.failures if failure.ending is Ending.START_FAILURE}
         parked = []
         planned = result.assignment.planned
@@ -30,7 +30,9 @@ class Parking:
             self._in_a_row[entrant] = self._in_a_row.get(entrant, 0) + 1
             if self._in_a_row[entrant] == LIMIT and entrant not in self._reasons:
                 self._reasons[entrant] = failed[letter]
-                parked.append(entrant)
+                parked.append(
+                    (entrant, f"it did not start {LIMIT} times in a row, the last time it {failed[letter].reason}")
+                )
         return parked
 
     def forfeit(self, assignment: Assignment, game: Game) -> Result | None:

@@ -1,0 +1,140 @@
+"""An event: from what a user asks for to a tournament played.
+
+Nothing here imports grpc before the keeper has started (design, decision 10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from types import FrameType
+
+from arena_engine.game import DealError, Game, find
+from arena_server.coordinator.coordinator import Coordinator, Interrupted
+from arena_server.coordinator.spec_file import Settings
+from arena_server.coordinator.watching import Watcher
+from arena_server.formats import plan
+from arena_server.launching.bots import Bot, example_bots, resolve
+from arena_server.launching.processes import Keeper
+from arena_server.model import Entrant, Spec, TimeControl, UserError
+from arena_server.ratings import check_draw_probability
+from arena_server.store import Store, Tournament
+
+TRANSPORTS = ("unix", "tcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What is to be played, and how in this run.
+
+    Attributes:
+        bots: how to start each entrant.
+        capacity: games at the same time.
+        transport: how bots reach the referee.
+    """
+
+    spec: Spec
+    game: Game
+    bots: Mapping[Entrant, Bot]
+    capacity: int
+    transport: str
+
+    @classmethod
+    def of(cls, settings: Settings) -> Event:
+        """Checks everything that can be checked before anything is stored or started.
+
+        Raises:
+            UserError: a setting that cannot be played.
+        """
+        game = find("patchwork")
+        bots = example_bots() if settings.bots is None else [resolve(text) for text in settings.bots]
+        spec = _spec(settings, game, [bot.entrant for bot in bots])
+        check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
+        plan(spec, ())
+        return cls(spec, game, {bot.entrant: bot for bot in bots}, _capacity(settings.concurrency), _transport())
+
+    def play(self, store: Store, tournament: Tournament, watcher: Watcher) -> None:
+        """Plays a locked tournament to its end; its bots are gone afterwards.
+
+        Raises:
+            Interrupted: Ctrl-C or SIGTERM; its argument is the signal's number.
+            ArenaError: games cannot be played or recorded.
+        """
+        keeper = Keeper.start()
+        _run(self._play(store, tournament, watcher, keeper))
+
+    async def _play(self, store: Store, tournament: Tournament, watcher: Watcher, keeper: Keeper) -> None:
+        from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - imports grpc: after the keeper
+
+        executor = LocalExecutor(self.game, self.bots, keeper, capacity=self.capacity, transport=self.transport)
+        async with executor:
+            coordinator = Coordinator(store, tournament, self.game, executor, watcher)
+            received: list[int] = []
+
+            def stop(number: int) -> None:
+                received.append(number)
+                coordinator.stop()
+
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop, number)
+            try:
+                await coordinator.run()
+            except Interrupted:
+                raise Interrupted(received[0]) from None
+
+
+def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
+    control = TimeControl.parse(settings.time or "100ms")
+    if control == TimeControl():
+        raise UserError("a tournament needs a time control", repr(settings.time), "give each ply some time: 100ms")
+    options = {} if settings.edition is None else {"edition": settings.edition}
+    try:
+        options = game.options(options)
+    except DealError as error:
+        raise UserError("no such edition", repr(settings.edition), error.why) from None
+    return Spec(
+        entrants=tuple(entrants),
+        game=game.name,
+        rules=game.rules,
+        seats=game.min_seats,
+        deals=tuple(sorted(options.items())),
+        format=settings.format or "round-robin",
+        games=10 if settings.games is None else settings.games,
+        time_control=control,
+        seed=settings.seed,
+    )
+
+
+def _capacity(asked: int | None) -> int:
+    if asked is None:
+        return max(1, len(os.sched_getaffinity(0)) - 1)
+    if asked < 1:
+        raise UserError("not a number of games to play at once", asked, "give 1 or more")
+    return asked
+
+
+def _transport() -> str:
+    transport = os.environ.get("ARENA_TRANSPORT", TRANSPORTS[0])
+    if transport not in TRANSPORTS:
+        raise UserError("unknown ARENA_TRANSPORT", repr(transport), f"known: {', '.join(TRANSPORTS)}")
+    return transport
+
+
+def _run(main: Coroutine[None, None, None]) -> None:
+    """Runs on uvloop where it is there; Ctrl-C before our handler is in place still ends cleanly."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        import uvloop  # noqa: PLC0415 - optional
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)
