@@ -5,7 +5,7 @@ input and ends with that socket: then everything it ever started is killed, also
 
     asked     {"ask": n, "do": "greet"} | {..., "do": "spawn", "id", "argv", "cwd", "env"} | {..., "do": "output", "id"}
     told      {"do": "kill", "id"}
-    answers   {"ask": n} | {"ask": n, "id", "pid"} | {"ask": n, "stage", "error"} | {"ask": n, "output": {...} or null}
+    answers   {"ask": n} | {..., "id", "pid"} | {..., "id", "stage", "error"} | {..., "output": {...} or null}
     reports   {"event": "exit", "id", "status", "cpu_us", "max_rss_kb", "output"} | {"event": "gone", "id", "whole"}
 """
 
@@ -114,7 +114,7 @@ class Keeper:
         try:
             child = spawn(argv, cwd, {**env, trees.MARK: f"{self._token}.{number}"})
         except SpawnFailure as failure:
-            return {"stage": failure.stage, "error": failure.error}
+            return {"id": number, "stage": failure.stage, "error": failure.error}
         self._children[number] = child
         for tail in (child.stdout, child.stderr):
             self._listen(tail.fd, partial(self._read, tail))

@@ -100,10 +100,10 @@ class Process:
             with ``asyncio.wait`` or ``asyncio.shield`` where the wait may be given up.
     """
 
-    def __init__(self, keeper: Keeper, number: int, pid: int) -> None:
+    def __init__(self, keeper: Keeper, number: int) -> None:
         loop = asyncio.get_running_loop()
         self.id = number
-        self.pid = pid
+        self.pid = 0  # until it is started
         self.exited: asyncio.Future[Exit] = loop.create_future()
         self._gone: asyncio.Future[bool] = loop.create_future()
         self._keeper = keeper
@@ -197,6 +197,7 @@ class Keeper:
             ArenaError: the machine refuses, or the keeper is lost.
         """
         number = next(self._numbers)
+        process = self._processes[number] = Process(self, number)  # before any news of it
         request = {"do": "spawn", "id": number, "argv": list(argv), "cwd": str(cwd), "env": dict(env)}
         try:
             answer = await self.ask(request)
@@ -205,23 +206,27 @@ class Keeper:
             raise
         if "error" in answer:
             raise _refusal(answer, argv, cwd)
-        return self._processes[number]
+        process.pid = answer["pid"]
+        return process
 
     async def close(self) -> None:
         """Kills all trees, waits until they are gone, at most 5 s, and ends the keeper."""
         self._closing = True
         if self._listening is not None:
-            with contextlib.suppress(OSError):
-                self._writer.write_eof()
-            await asyncio.wait([self._listening], timeout=KILL_S)
-            if not self._listening.done():  # it is stuck, or stopped
-                self._child.kill()
-                await self._listening
+            if not self._listening.done():
+                await self._dismiss(self._listening)
             self._writer.close()
             with contextlib.suppress(OSError):
                 await self._writer.wait_closed()
         self._end.close()
         self._reap()
+
+    async def _dismiss(self, listening: asyncio.Task[None]) -> None:
+        self._writer.write_eof()
+        await asyncio.wait([listening], timeout=KILL_S)
+        if not listening.done():  # it is stuck, or stopped
+            self._child.kill()
+            await listening
 
     def send(self, message: dict[str, Any]) -> None:
         """Tells the keeper something; nothing happens when it is lost."""
@@ -254,11 +259,11 @@ class Keeper:
             self._ended()
 
     def _heard(self, message: dict[str, Any]) -> None:
-        if "pid" in message:  # registered here, so that an exit right behind it finds its process
-            self._processes[message["id"]] = Process(self, message["id"], message["pid"])
         answer = self._answers.get(message.get("ask", 0))
         if answer is not None and not answer.done():
             answer.set_result(message)
+        if "error" in message:
+            self._processes.pop(message["id"], None)
         process = self._processes.get(message.get("id", 0))
         if process is not None and message.get("event") == "exit":
             process._ended(_exit(message))  # noqa: SLF001 - the two classes are one thing
