@@ -408,7 +408,7 @@ def test_nothing_outlives_a_kill_of_the_command(tmp_path: Path, *, group: bool) 
         assert len(marked(token)) >= 4
         (os.killpg if group else os.kill)(command.pid, signal.SIGKILL)
         command.wait(BOUND_S)
-    asyncio.run(until(lambda: not marked(token) and not psutil.pid_exists(int(keeper))))
+    asyncio.run(until(lambda: not marked(token) and not alive(int(keeper))))
 
 
 def test_the_keeper_is_light() -> None:
