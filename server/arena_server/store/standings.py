@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from arena_server.model import FAILURES, Ending, Entrant
 from arena_server.ratings import Tally
-from arena_server.store.database import Database
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
 from arena_server.store.views import GameStatus, Progress, Standing, Tournament
 
 
-def standings(database: Database, tournament: Tournament) -> list[Standing]:
+def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
     query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    with database.read() as connection:
-        rows = [(entrant(row), tally(row)) for row in connection.execute(query)]
+    rows = [(entrant(row), tally(row)) for row in connection.execute(query)]
     rows.sort(key=lambda row: (-row[1].rating.conservative, -row[1].rating.mu, row[0].name.casefold()))
     return [_standing(rank, *row) for rank, row in enumerate(rows, 1)]
 
@@ -29,21 +27,18 @@ def entrant(row: Any) -> Entrant:
     return Entrant(row.name, row.version, row.digest, tuple(sorted(row.options.items())))
 
 
-def progress(database: Database, tournament: Tournament) -> Progress:
+def progress(connection: Connection, tournament: Tournament) -> Progress:
     """How many games are where."""
     by_status = select(GAME.c.status, func.count()).where(GAME.c.tournament_id == tournament.id).group_by(GAME.c.status)
-    with database.read() as connection:
-        counts = {status: number for status, number in connection.execute(by_status)}  # noqa: C416 - rows are no pairs to mypy
-        watermark = connection.execute(
-            select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id)
-        ).scalar_one()
-        folded = connection.execute(
-            select(func.count()).where(
-                GAME.c.tournament_id == tournament.id,
-                GAME.c.status == GameStatus.FINISHED,
-                GAME.c.number <= watermark,
-            )
-        ).scalar_one()
+    counts = {status: number for status, number in connection.execute(by_status)}  # noqa: C416 - rows are no pairs to mypy
+    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id)).scalar_one()
+    folded = connection.execute(
+        select(func.count()).where(
+            GAME.c.tournament_id == tournament.id,
+            GAME.c.status == GameStatus.FINISHED,
+            GAME.c.number <= watermark,
+        )
+    ).scalar_one()
     return Progress(
         planned=sum(counts.values()),
         finished=counts.get(GameStatus.FINISHED, 0),

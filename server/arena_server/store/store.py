@@ -108,11 +108,13 @@ class Store:
 
     def standings(self, tournament: Tournament) -> list[Standing]:
         """The leaderboard: best first by mu - 3 sigma, mu, name."""
-        return standings.standings(self.database, tournament)
+        with self.database.read() as connection:
+            return standings.standings(connection, tournament)
 
     def progress(self, tournament: Tournament) -> Progress:
         """How many games are planned, finished, folded, waiting, abandoned."""
-        return standings.progress(self.database, tournament)
+        with self.database.read() as connection:
+            return standings.progress(connection, tournament)
 
     def finish(self, tournament: Tournament) -> None:
         """Marks the tournament finished: from then on its secret may be revealed."""

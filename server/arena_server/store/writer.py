@@ -165,6 +165,11 @@ class _Batch:
         return game.status
 
 
+def closes(result: Result) -> bool:
+    """Whether the game is closed after this attempt."""
+    return result.ending.rated or result.assignment.token.attempt >= MAX_ATTEMPTS
+
+
 def game_columns(result: Result) -> Values:
     """What the columns of a game say after this attempt, its last so far."""
     attempt = result.assignment.token.attempt
@@ -175,9 +180,9 @@ def game_columns(result: Result) -> Values:
             "ending": result.ending,
             "plies": result.moves[-1].ply + 1 if result.moves else 0,
         }
-    given_up = attempt >= MAX_ATTEMPTS
-    status = GameStatus.ABANDONED if given_up else GameStatus.PLANNED
-    return {"status": status, "attempt": attempt, "ending": Ending.ABANDONED if given_up else None, "plies": None}
+    if closes(result):
+        return {"status": GameStatus.ABANDONED, "attempt": attempt, "ending": Ending.ABANDONED, "plies": None}
+    return {"status": GameStatus.PLANNED, "attempt": attempt, "ending": None, "plies": None}
 
 
 def seat_columns(result: Result) -> list[Values]:

@@ -1,0 +1,115 @@
+"""Who did how well against whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+
+from arena_engine.game import SEATS
+from arena_server.model import Ending, Entrant
+from arena_server.store.tables import GAME, SEAT, TOURNAMENT
+from arena_server.store.views import Tournament
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Results of one entrant against another.
+
+    With more than two seats each two of them are compared by rank. A seat that is to blame for the ending loses.
+
+    Attributes:
+        margin_total: sum of the score margins of normally ended games.
+        margin_games: how many those are.
+    """
+
+    wins: int = 0
+    losses: int = 0
+    draws: int = 0
+    margin_total: int = 0
+    margin_games: int = 0
+
+    @property
+    def margin(self) -> float | None:
+        """Mean score margin; None when there is none."""
+        return self.margin_total / self.margin_games if self.margin_games else None
+
+    def __add__(self, other: Score) -> Score:
+        return Score(
+            self.wins + other.wins,
+            self.losses + other.losses,
+            self.draws + other.draws,
+            self.margin_total + other.margin_total,
+            self.margin_games + other.margin_games,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A row's entrant against a column's.
+
+    Attributes:
+        by_seat: the same split by the seat of the row's entrant, by letter.
+    """
+
+    total: Score = field(default_factory=Score)
+    by_seat: Mapping[str, Score] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """Every entrant against every other, in the order of entry.
+
+    Attributes:
+        cells: (row, column) to what the row's entrant achieved; absent where the two did not meet.
+    """
+
+    entrants: tuple[Entrant, ...]
+    cells: Mapping[tuple[int, int], Cell]
+
+
+_ME = SEAT.alias("me")
+_OTHER = SEAT.alias("other")
+_BLAMELESS = _ME.c.failure.is_(None)
+_NORMAL = GAME.c.ending == Ending.NORMAL
+
+
+def crosstable(connection: Connection, tournament: Tournament) -> Crosstable:
+    """Over the games that the ratings include."""
+    query = (
+        select(
+            _ME.c.entrant.label("row"),
+            _OTHER.c.entrant.label("column"),
+            _ME.c.seat,
+            _count(and_(_BLAMELESS, _ME.c.rank < _OTHER.c.rank)).label("wins"),
+            _count(and_(_BLAMELESS, _ME.c.rank == _OTHER.c.rank)).label("draws"),
+            func.count().label("games"),
+            func.sum(case((_NORMAL, _ME.c.score - _OTHER.c.score), else_=0)).label("margin_total"),
+            _count(_NORMAL).label("margin_games"),
+        )
+        .join(GAME, and_(GAME.c.tournament_id == _ME.c.tournament_id, GAME.c.number == _ME.c.number))
+        .join(TOURNAMENT, TOURNAMENT.c.id == GAME.c.tournament_id)
+        .join(
+            _OTHER,
+            and_(
+                _OTHER.c.tournament_id == _ME.c.tournament_id,
+                _OTHER.c.number == _ME.c.number,
+                _OTHER.c.seat != _ME.c.seat,
+            ),
+        )
+        .where(_ME.c.tournament_id == tournament.id, _ME.c.rank.is_not(None), GAME.c.number <= TOURNAMENT.c.watermark)
+        .group_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
+        .order_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
+    )
+    cells: dict[tuple[int, int], Cell] = {}
+    for row in connection.execute(query):
+        score = Score(row.wins, row.games - row.wins - row.draws, row.draws, row.margin_total, row.margin_games)
+        cell = cells.get((row.row, row.column), Cell())
+        by_seat = {**cell.by_seat, SEATS[row.seat]: score}
+        cells[row.row, row.column] = Cell(cell.total + score, by_seat)
+    return Crosstable(tournament.spec.entrants, cells)
+
+
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))

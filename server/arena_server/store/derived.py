@@ -1,0 +1,89 @@
+"""What must follow from contract, secret and journal: the schedule with its deals, and the ratings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from arena_engine import deals
+from arena_engine.game import Game
+from arena_server.formats import Stage, plan
+from arena_server.model import PlannedGame, Result
+from arena_server.ratings import Finished, Tally, fold
+from arena_server.store.schedule import planned_games
+from arena_server.store.views import Tournament
+
+RatingChange = tuple[float | None, float | None, bool]
+"""Mu and sigma of a seat after the game (None: not folded), and whether the calculation fell back."""
+
+
+@dataclass
+class Schedule:
+    """The planned games by number, and whether the format has planned all."""
+
+    games: dict[int, PlannedGame] = field(default_factory=dict)
+    complete: bool = False
+
+
+def schedule(tournament: Tournament, game: Game, stages: int) -> Schedule:
+    """The first so many stages as the format plans them, with the deals that follow from the secret."""
+    found = Schedule()
+    closed: list[Stage] = []
+    pairing = 1
+    while (pairings := plan(tournament.spec, closed)) is not None and len(closed) < stages:
+        stage = Stage(len(closed) + 1, tuple(pairings))
+        dealt = [_deal(tournament, game, number) for number, _ in enumerate(pairings, pairing)]
+        first = (pairing, len(found.games) + 1)
+        games = planned_games(tournament.name, stage.number, pairings, dealt, first)
+        found.games.update((planned.number, planned) for planned in games)
+        pairing += len(pairings)
+        closed.append(stage)
+    found.complete = pairings is None
+    return found
+
+
+def _deal(tournament: Tournament, game: Game, pairing: int) -> dict[str, str]:
+    spec = tournament.spec
+    return game.deal(dict(spec.deals), spec.seats, deals.shuffler(tournament.secret, spec.game, pairing))
+
+
+@dataclass
+class Refold:
+    """The fold from the beginning.
+
+    Attributes:
+        tallies: of the entrants, in the order of entry.
+        changes: by game number, in seat order.
+    """
+
+    tallies: list[Tally]
+    changes: dict[int, list[RatingChange]] = field(default_factory=dict)
+
+
+def refold(tournament: Tournament, results: Mapping[int, Result], watermark: int) -> Refold:
+    """Folds the rated results up to the watermark, in schedule order.
+
+    Args:
+        tournament: whose entrants.
+        results: the last attempt at each game, by number.
+        watermark: number of the last game to fold or pass over.
+    """
+    spec = tournament.spec
+    folded = Refold([Tally()] * len(spec.entrants))
+    for number in range(1, watermark + 1):
+        result = results.get(number)
+        if result is None or result.outcome is None:
+            continue
+        seats = result.assignment.planned.seats
+        after, flagged = fold([folded.tallies[seat] for seat in seats], _finished(result), spec.draw_probability)
+        for seat, tally in zip(seats, after, strict=True):
+            folded.tallies[seat] = tally
+        folded.changes[number] = [(tally.rating.mu, tally.rating.sigma, flagged) for tally in after]
+    return folded
+
+
+def _finished(result: Result) -> Finished:
+    assert result.outcome is not None
+    failures = {failure.seat: failure.ending for failure in result.failures}
+    kinds = tuple(failures.get(letter) for letter in result.assignment.planned.letters)
+    return Finished(result.outcome.ranks, result.outcome.scores, kinds)

@@ -1,0 +1,273 @@
+"""What readers ask. Nothing here reveals a deal before its game was played, nor a secret before the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select
+
+from arena_engine.record import GameRecord
+from arena_server.model import Ending, Entrant, UserError
+from arena_server.store import records, standings
+from arena_server.store.crosstable import Crosstable
+from arena_server.store.crosstable import crosstable as _crosstable
+from arena_server.store.store import Store
+from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
+from arena_server.store.tournaments import view
+from arena_server.store.views import GameStatus, Progress, Standing, Status, Tournament
+
+MAX_PAGE = 1000
+"""Games that one page holds at most."""
+_GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The standings at one moment, and how many games they include."""
+
+    tournament: Tournament
+    standings: Sequence[Standing]
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """One row of a list of games, tuples in seat order.
+
+    Attributes:
+        id: ``nightly/17``.
+        ending: None while it is not closed.
+        ranks: empty unless it is rated, like ``scores``.
+        plies: None unless it is rated.
+    """
+
+    id: str
+    number: int
+    pairing: int
+    seats: tuple[Entrant, ...]
+    status: GameStatus
+    ending: Ending | None
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...]
+    plies: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameRef:
+    """A game that was found.
+
+    Attributes:
+        attempt: a certain one; None for the one that counts.
+    """
+
+    tournament: Tournament
+    number: int
+    attempt: int | None = None
+
+    @property
+    def id(self) -> str:
+        """``nightly/17``, of a certain attempt ``nightly/17.2``."""
+        attempt = "" if self.attempt is None else f".{self.attempt}"
+        return f"{self.tournament.name}/{self.number}{attempt}"
+
+
+def tournaments(store: Store) -> list[Tournament]:
+    """All tournaments, the newest first."""
+    with store.database.read() as connection:
+        return [_public(row) for row in connection.execute(select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()))]
+
+
+def tournament(store: Store, name: str | None = None) -> Tournament:
+    """The tournament of that name, without regard to case; None: the one started last.
+
+    Raises:
+        UserError: there is none; the nearest names are named.
+    """
+    known = tournaments(store)
+    if not known:
+        raise UserError("no tournament yet in this database", store.label, "play one: arena run-tournament")
+    if name is None:
+        return known[0]
+    by_key = {one.name.casefold(): one for one in known}
+    if name.casefold() not in by_key:
+        raise UserError("no such tournament", repr(name), _nearest(name, [one.name for one in known]))
+    return by_key[name.casefold()]
+
+
+def leaderboard(store: Store, tournament: Tournament) -> Leaderboard:
+    """Standings and progress of one moment."""
+    with store.database.read() as connection:
+        return Leaderboard(
+            tournament,
+            standings.standings(connection, tournament),
+            standings.progress(connection, tournament),
+        )
+
+
+def crosstable(store: Store, tournament: Tournament) -> Crosstable:
+    """Who did how well against whom, over the games that the ratings include."""
+    with store.database.read() as connection:
+        return _crosstable(connection, tournament)
+
+
+def games(
+    store: Store, tournament: Tournament, *, bot: str | None = None, after: int = 0, limit: int = 100
+) -> list[GameSummary]:
+    """A page of games in schedule order.
+
+    Args:
+        store: the database.
+        tournament: whose games.
+        bot: only those of the bots of this name or label (``mcts``, ``mcts 0.3``), without regard to case.
+        after: only games after this number.
+        limit: at most so many, at most MAX_PAGE.
+
+    Raises:
+        UserError: no bot of that name plays there.
+    """
+    of = GAME.c.tournament_id == tournament.id
+    numbers = select(GAME.c.number).where(of, GAME.c.number > after)
+    if bot is not None:
+        places = _places(tournament, bot)
+        here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(places), SEAT.c.number > after)
+        numbers = select(SEAT.c.number).where(*here).distinct()
+    page = numbers.order_by("number").limit(min(max(limit, 1), MAX_PAGE))
+    query = (
+        select(GAME, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score)
+        .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
+        .where(of, GAME.c.number.in_(page.scalar_subquery()))
+        .order_by(GAME.c.number, SEAT.c.seat)
+    )
+    with store.database.read() as connection:
+        rows = connection.execute(query).all()
+    return [_summary(tournament, list(seats)) for _, seats in groupby(rows, key=lambda row: row.number)]
+
+
+def find_game(store: Store, text: str) -> GameRef:
+    """The game that a text names.
+
+    Args:
+        store: the database.
+        text: an id (``nightly/17``, of a void attempt ``nightly/17.2``), one with only the beginning of the
+            tournament's name, a number alone (of the tournament started last), or ``last``: the one recorded last.
+
+    Raises:
+        UserError: it names no game, or several.
+    """
+    if text == "last":
+        return _last(store)
+    match = _GAME_ID.fullmatch(text)
+    if match is None:
+        raise UserError("not a game", repr(text), "write nightly/17, 17 or last; `arena games list` shows them")
+    held = tournament(store) if match["tournament"] is None else _by_prefix(store, match["tournament"])
+    attempt = None if match["attempt"] is None else int(match["attempt"])
+    found = GameRef(held, int(match["number"]), attempt)
+    if not 1 <= found.number <= held.planned:
+        fix = f"{held.name} has games 1 to {held.planned}" if held.planned else f"{held.name} has no games yet"
+        raise UserError("no such game", found.id, fix)
+    return found
+
+
+def record(store: Store, game: GameRef) -> GameRecord:
+    """The record of a game, or of one void attempt at it; raises UserError where there is none yet."""
+    of = ATTEMPT.c.tournament_id == game.tournament.id
+    query = select(ATTEMPT.c.journal).where(of, ATTEMPT.c.number == game.number)
+    if game.attempt is None:
+        query = query.where(ATTEMPT.c.ending != Ending.VOID)
+    else:
+        query = query.where(ATTEMPT.c.attempt == game.attempt)
+    with store.database.read() as connection:
+        entry = connection.execute(query).scalar()
+    if entry is None:
+        raise UserError("no record of this game", game.id, "it was not played to its end, or not yet")
+    return records.record(game.tournament, entry)
+
+
+def export(
+    store: Store, tournament: Tournament, *, bot: str | None = None, all_attempts: bool = False
+) -> Iterator[GameRecord]:
+    """The records of a tournament in schedule order; void attempts only on request. Raises UserError as ``games``."""
+    query = select(ATTEMPT.c.journal).where(ATTEMPT.c.tournament_id == tournament.id)
+    if not all_attempts:
+        query = query.where(ATTEMPT.c.ending != Ending.VOID)
+    if bot is not None:
+        here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(_places(tournament, bot)))
+        query = query.where(ATTEMPT.c.number.in_(select(SEAT.c.number).where(*here)))
+    return _records(store, tournament, query.order_by(ATTEMPT.c.number, ATTEMPT.c.attempt))
+
+
+def _records(store: Store, tournament: Tournament, query: Select[Any]) -> Iterator[GameRecord]:
+    with store.database.read() as connection:
+        for entry in connection.execute(query).scalars():
+            yield records.record(tournament, entry)
+
+
+def _public(row: Row[Any]) -> Tournament:
+    seen = view(row)
+    return seen if seen.public_seed or seen.status is Status.FINISHED else replace(seen, secret=b"")
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=3) or known[:3]
+    return f"did you mean {' or '.join(near)}?"
+
+
+def _places(tournament: Tournament, bot: str) -> list[int]:
+    wanted = bot.casefold()
+    entrants = tournament.spec.entrants
+    places = [place for place, one in enumerate(entrants) if wanted in (one.name.casefold(), one.label.casefold())]
+    if not places:
+        raise UserError(f"no such bot in {tournament.name}", repr(bot), _nearest(bot, [one.name for one in entrants]))
+    return places
+
+
+def _summary(tournament: Tournament, seats: Sequence[Row[Any]]) -> GameSummary:
+    game = seats[0]
+    rated = game.status == GameStatus.FINISHED
+    return GameSummary(
+        id=f"{tournament.name}/{game.number}",
+        number=game.number,
+        pairing=game.pairing,
+        seats=tuple(tournament.spec.entrants[seat.entrant] for seat in seats),
+        status=GameStatus(game.status),
+        ending=None if game.ending is None else Ending(game.ending),
+        ranks=tuple(seat.rank for seat in seats) if rated else (),
+        scores=tuple(seat.score for seat in seats) if rated else (),
+        plies=game.plies,
+    )
+
+
+def _last(store: Store) -> GameRef:
+    """Of the newest tournament that has a record."""
+    with store.database.read() as connection:
+        for held in connection.execute(select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc())):
+            number = _last_number(connection, held.id)
+            if number is not None:
+                return GameRef(_public(held), number)
+    raise UserError("no game was recorded yet", store.label, "play some: arena run-tournament")
+
+
+def _last_number(connection: Connection, tournament_id: int) -> int | None:
+    query = (
+        select(ATTEMPT.c.number)
+        .where(ATTEMPT.c.tournament_id == tournament_id, ATTEMPT.c.ending != Ending.VOID)
+        .order_by(ATTEMPT.c.sequence.desc())
+        .limit(1)
+    )
+    number: int | None = connection.execute(query).scalar()
+    return number
+
+
+def _by_prefix(store: Store, beginning: str) -> Tournament:
+    known: Iterable[Tournament] = tournaments(store)
+    key = beginning.casefold()
+    found = [one for one in known if one.name.casefold().startswith(key)]
+    exact = [one for one in found if one.name.casefold() == key]
+    if len(exact or found) > 1:
+        raise UserError("the name could be one of several", repr(beginning), ", ".join(one.name for one in found[:5]))
+    return (exact or found)[0] if found else tournament(store, beginning)

@@ -1,0 +1,73 @@
+"""A journal entry as the public record of a game."""
+
+from __future__ import annotations
+
+from arena_engine.record import Failed, GameRecord, Seat
+from arena_server.model import Entrant, Failure, Played, Result
+from arena_server.store import journal
+from arena_server.store.views import Status, Tournament
+
+
+def record(tournament: Tournament, entry: bytes) -> GameRecord:
+    """The record; raises ValueError where the bytes are no entry (``verify`` tells more)."""
+    result = journal.decode(entry, tournament.spec).result
+    planned, token = result.assignment.planned, result.assignment.token
+    attempt = "" if result.ending.rated else f".{token.attempt}"
+    return GameRecord(
+        id=f"{tournament.name}/{planned.number}{attempt}",
+        tournament=tournament.name,
+        number=planned.number,
+        attempt=token.attempt,
+        game=tournament.spec.game,
+        rules=tournament.spec.rules,
+        date=result.started,
+        seconds=result.duration_us / 1e6,
+        time_control=str(tournament.spec.time_control),
+        pairing=planned.pairing,
+        deal=planned.deal,
+        seed=_seed(tournament),
+        seats=tuple(_seat(entrant) for entrant in result.assignment.entrants),
+        moves=tuple(played.move for played in result.moves),
+        movers="".join(played.seat for played in result.moves),
+        times=tuple(_charged(played) / 1e6 for played in result.moves),
+        score=() if result.outcome is None else result.outcome.scores,
+        ranks=() if result.outcome is None else result.outcome.ranks,
+        winner=_winner(result),
+        termination=str(result.ending),
+        blame=result.blamed[0] if result.blamed else None,
+        blamed=result.blamed,
+        failed=_failed(result.failures[0]) if result.failures else None,
+    )
+
+
+def _seed(tournament: Tournament) -> str | None:
+    """What deals and bot seeds follow from: the public seed's text, or the secret in hex once it is revealed."""
+    if tournament.public_seed:
+        return tournament.spec.seed
+    return tournament.secret.hex() if tournament.status is Status.FINISHED else None
+
+
+def _seat(entrant: Entrant) -> Seat:
+    return Seat(entrant.name, entrant.version, entrant.digest, dict(entrant.options))
+
+
+def _charged(move: Played | Failure) -> int:
+    return max(0, move.used_us - move.credit_us)
+
+
+def _winner(result: Result) -> str | None:
+    """The seat that ranks first alone."""
+    if result.outcome is None or result.outcome.ranks.count(1) != 1:
+        return None
+    return result.assignment.planned.letters[result.outcome.ranks.index(1)]
+
+
+def _failed(failure: Failure) -> Failed:
+    return Failed(
+        seat=failure.seat,
+        ply=failure.ply,
+        seconds=_charged(failure) / 1e6,
+        reply=failure.reply,
+        reason=failure.reason,
+        position=failure.position,
+    )

@@ -1,0 +1,256 @@
+"""Whether a tournament is what its journal says: every attempt replayed through the engine, every column re-derived.
+
+The journal is the truth, and the chain of hashes holds it together; all else - schedule, deals, results, ratings - is
+computed anew from the contract, the secret and the journal, and must be equal to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, Table, select
+
+from arena_engine import deals
+from arena_engine.game import Game, find
+from arena_server import ratings
+from arena_server.model import PlannedGame, Result, canonical_json
+from arena_server.store import derived, journal, replaying
+from arena_server.store.folding import tally
+from arena_server.store.standings import entrant
+from arena_server.store.store import Store
+from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
+from arena_server.store.tournaments import view
+from arena_server.store.views import GameStatus, Status, Tournament
+from arena_server.store.writer import closes, game_columns, seat_columns
+
+MAX_PROBLEMS = 20
+"""Differences after which the search ends."""
+
+Progress = Callable[[int, int], None]
+"""Told how many attempts are checked, of how many."""
+
+_UNPLAYED_GAME = {"status": GameStatus.PLANNED, "attempt": 0, "ending": None, "plies": None}
+_UNPLAYED_SEAT = {"score": None, "rank": None, "failure": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A difference.
+
+    Attributes:
+        number: of the game; 0 where it is the tournament's.
+        attempt: of the game; 0 where it is no attempt's.
+    """
+
+    number: int
+    attempt: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found.
+
+    Attributes:
+        games: closed games checked.
+        attempts: attempts replayed.
+        chain_head: as computed from the journal.
+        problems: by game number, the tournament's own last; at most MAX_PROBLEMS.
+    """
+
+    tournament: Tournament
+    games: int
+    attempts: int
+    chain_head: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is as it should be."""
+        return not self.problems
+
+    @property
+    def first(self) -> Problem | None:
+        """The problem of the first bad game."""
+        return next(iter(self.problems), None)
+
+
+def verify(store: Store, tournament: Tournament, progress: Progress | None = None) -> Report:
+    """Checks a tournament as of one moment, also while it is being played.
+
+    Raises:
+        UnknownGameError: its game is not installed.
+        ArenaError: the database cannot be read.
+    """
+    with store.database.read() as connection:
+        return _Verification(connection, tournament.id, progress or _silent).run()
+
+
+def _silent(_done: int, _total: int) -> None:
+    pass
+
+
+class _EnoughError(Exception):
+    """MAX_PROBLEMS were found."""
+
+
+class _Verification:
+    """One check of one tournament."""
+
+    def __init__(self, connection: Connection, tournament_id: int, progress: Progress) -> None:
+        self._connection = connection
+        self._row = connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one()
+        self._tournament = view(self._row)
+        self._spec = self._tournament.spec
+        self._game: Game = find(self._spec.game)
+        self._progress = progress
+        self._games = connection.execute(self._of(GAME, "number")).all()
+        rows = connection.execute(self._of(SEAT, "number", "seat"))
+        self._seats = {number: list(seats) for number, seats in groupby(rows, key=lambda row: row.number)}
+        self._planned: dict[int, PlannedGame] = {}
+        self._last: dict[int, Result] = {}  # the last attempt at each game, by number
+        self._head = journal.first_link(self._row.contract_sha256, self._row.commitment)
+        self._attempts = 0
+        self._problems: list[Problem] = []
+
+    def run(self) -> Report:
+        """All steps; ratings only where they rest on a sound journal."""
+        try:
+            for step in (self._contract, self._entrants, self._schedule, self._journal, self._columns):
+                step()
+            if not self._problems:
+                self._ratings()
+        except _EnoughError:
+            pass
+        problems = sorted(self._problems, key=lambda problem: (not problem.number, problem.number, problem.attempt))
+        closed = sum(closes(result) for result in self._last.values())
+        return Report(self._tournament, closed, self._attempts, self._head, tuple(problems))
+
+    def _of(self, table: Table, *order: str) -> Select[Any]:
+        return select(table).where(table.c.tournament_id == self._row.id).order_by(*(table.c[key] for key in order))
+
+    def _found(self, what: str, number: int = 0, attempt: int = 0) -> None:
+        self._problems.append(Problem(number, attempt, what))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise _EnoughError
+
+    def _same(self, what: str, stored: object, computed: object, number: int = 0) -> None:
+        if stored != computed:
+            self._found(_difference(what, stored, computed), number)
+
+    def _contract(self) -> None:
+        row, spec = self._row, self._spec
+        contract = row.contract.encode()
+        self._same("contract", contract, canonical_json(spec.contract()))
+        self._same("contract_sha256", row.contract_sha256, hashlib.sha256(contract).hexdigest())
+        self._same("name_key", row.name_key, row.name.casefold())
+        self._same("rules", row.rules, spec.rules)
+        self._same("rules of the installed game", self._game.rules, spec.rules)
+        self._same("public_seed", row.public_seed, spec.seed is not None)
+        self._same("commitment", row.commitment, deals.commitment(row.secret))
+        if spec.seed is not None and row.secret != deals.public_secret(spec.seed):
+            self._found("the secret does not follow from the public seed")
+
+    def _entrants(self) -> None:
+        rows = self._connection.execute(self._of(ENTRANT, "position"))
+        self._same("entrants", tuple(entrant(row) for row in rows), self._spec.entrants)
+
+    def _schedule(self) -> None:
+        """Every game as the format plans it, with the deal that follows from the secret."""
+        stages = max((row.stage for row in self._games), default=0)
+        planned = derived.schedule(self._tournament, self._game, stages)
+        self._planned = planned.games
+        for row in self._games:
+            seats = tuple(seat.entrant for seat in self._seats.get(row.number, ()))
+            stored = PlannedGame(self._row.name, row.number, row.stage, row.pairing, seats, row.deal)
+            self._same("planned game", stored, self._planned.get(row.number), row.number)
+        for number in sorted(self._planned.keys() - {row.number for row in self._games}):
+            self._found("the game was deleted", number)
+        self._same("planned", self._row.planned, len(self._planned))
+        if self._tournament.status is Status.FINISHED:
+            self._same("finished plan", planned.complete, computed=True)
+
+    def _journal(self) -> None:
+        """Every attempt in commit order: its place in the chain, its bytes, and the game itself."""
+        before = self._head
+        for row in self._connection.execute(self._of(ATTEMPT, "sequence")):
+            self._attempts += 1
+            self._head = journal.next_link(self._head, row.journal)
+            self._entry(row, before)
+            before = row.chain_hash  # one bad link is told once
+            self._progress(self._attempts, self._row.commits)
+        self._same("commits", self._row.commits, self._attempts)
+        self._same("chain_head", self._row.chain_head, self._head)
+
+    def _entry(self, row: Row[Any], before: str) -> None:
+        try:
+            entry = journal.decode(row.journal, self._spec)
+            self._check_entry(row, entry, before)
+            self._last[row.number] = entry.result
+            replaying.check(self._game, entry.result)
+        except ValueError as error:  # also what the engine refuses
+            self._found(str(error), row.number, row.attempt)
+
+    def _check_entry(self, row: Row[Any], entry: journal.Entry, before: str) -> None:
+        planned, token = entry.result.assignment.planned, entry.result.assignment.token
+        place = (planned.number, token.attempt, token.epoch, entry.sequence, entry.result.ending)
+        last = self._last.get(row.number)
+        for what, stored, computed in (
+            ("journal", row.journal, journal.encode(entry)),
+            ("chain_hash", row.chain_hash, journal.next_link(before, row.journal)),
+            ("contract", entry.contract_sha256, self._row.contract_sha256),
+            ("place", (row.number, row.attempt, row.epoch, row.sequence, row.ending), place),
+            ("attempts before", row.attempt - 1, 0 if last is None else last.assignment.token.attempt),
+            ("game was closed before", last is not None and closes(last), False),
+            ("epoch is over the tournament's", token.epoch > self._row.epoch, False),
+            ("planned game", planned, self._planned.get(row.number)),
+        ):
+            if stored != computed:
+                raise ValueError(_difference(what, stored, computed))
+
+    def _columns(self) -> None:
+        for row in self._games:
+            result = self._last.get(row.number)
+            stored = {name: getattr(row, name) for name in _UNPLAYED_GAME}
+            if row.status != GameStatus.CANCELLED or result is not None:
+                self._same("game", stored, _UNPLAYED_GAME if result is None else game_columns(result), row.number)
+            if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
+                self._found("the game is open in a finished tournament", row.number)
+            seats = [{name: getattr(seat, name) for name in _UNPLAYED_SEAT} for seat in self._seats[row.number]]
+            expected = [] if result is None else seat_columns(result)
+            self._same("seats", seats, expected or [_UNPLAYED_SEAT] * len(seats), row.number)
+
+    def _ratings(self) -> None:
+        """The fold once more from the journal, and how far it went."""
+        version = ratings.version(self._spec.draw_probability)
+        if self._row.ratings != version:
+            self._found(f"rated by {self._row.ratings}, this arena has {version}: ratings cannot be checked")
+            return
+        first_open = (row.number for row in self._games if row.status == GameStatus.PLANNED)
+        watermark = next(first_open, len(self._games) + 1) - 1
+        self._same("watermark", self._row.watermark, watermark)
+        folded = derived.refold(self._tournament, self._last, watermark)
+        for number, seats in self._seats.items():
+            stored = [(seat.mu, seat.sigma, seat.flagged) for seat in seats]
+            unrated = [(None, None, False)] * len(seats)
+            self._same("ratings after the game", stored, folded.changes.get(number, unrated), number)
+        self._standings(folded.tallies)
+
+    def _standings(self, tallies: Sequence[ratings.Tally]) -> None:
+        rows = self._connection.execute(self._of(ENTRANT, "position"))
+        for row, computed in zip(rows, tallies, strict=True):
+            self._same(f"standing of {row.name}", tally(row), computed)
+
+
+def _difference(what: str, stored: object, computed: object) -> str:
+    return f"{what} is {_brief(stored)}, should be {_brief(computed)}"
+
+
+def _brief(value: object) -> str:
+    """Not whole journals."""
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."  # noqa: PLR2004 - a few lines at most
