@@ -100,11 +100,8 @@ def _duration_us(text: str) -> int:
     return round(float(match[1]) * _UNIT_US[match[2]])
 
 
-def _duration_text(us: int) -> str:
-    for unit in ("s", "ms"):
-        if us % (_UNIT_US[unit] // 1000) == 0 and us >= _UNIT_US[unit] // (10 if unit == "s" else 1):
-            return f"{us / _UNIT_US[unit]:g}{unit}"
-    return f"{us}us" if us else "0s"
+def _seconds_text(us: int) -> str:
+    return f"{us / 1e6:.6f}".rstrip("0").rstrip(".") + "s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +150,13 @@ class TimeControl:
         return f"did you mean {guess}?"
 
     def __str__(self) -> str:
-        limit = _duration_text(self.limit_us) if self.limit_us is not None else ""
         if self.bank_us is None:
-            return limit or "none"
-        bank = f"{_duration_text(self.bank_us)}+{_duration_text(self.increment_us)}"
-        return f"{bank}/{limit}" if limit else bank
+            limit = self.limit_us
+            if limit is None:
+                return "none"
+            return _seconds_text(limit) if limit >= _UNIT_US["s"] else f"{limit / 1e3:g}ms"
+        bank = f"{_seconds_text(self.bank_us)}+{_seconds_text(self.increment_us)}"
+        return bank if self.limit_us is None else f"{bank}/{_seconds_text(self.limit_us)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,68 @@
+"""The values that the arena's parts hand to each other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.model import Entrant, Pairing, Spec, TimeControl, UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("100ms", TimeControl(limit_us=100_000)),
+        ("1.5s", TimeControl(limit_us=1_500_000)),
+        ("10s+0.1s", TimeControl(bank_us=10_000_000, increment_us=100_000)),
+        ("10s+0.1s/1s", TimeControl(limit_us=1_000_000, bank_us=10_000_000, increment_us=100_000)),
+        ("10s+0s", TimeControl(bank_us=10_000_000)),
+        ("none", TimeControl()),
+    ],
+)
+def test_time_controls(text: str, control: TimeControl) -> None:
+    assert TimeControl.parse(text) == control
+    assert str(control) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("10+0.1", "did you mean 10s+0.1s?"),
+        ("10s+0.1", "did you mean 10s+0.1s?"),
+        ("5", "did you mean 5s?"),
+        ("10+0.1/1", "did you mean 10s+0.1s/1s?"),
+        ("soon", "write 100ms"),
+        ("", "write 100ms"),
+        ("-1s", "write 100ms"),
+        ("1h", "write 100ms"),
+        ("10s+", "write 100ms"),
+        ("0ms", "give each ply some time"),
+        ("0s+1s", "give each ply some time"),
+    ],
+)
+def test_what_is_no_time_control_is_refused_with_what_to_do(text: str, fix: str) -> None:
+    with pytest.raises(UserError) as refused:
+        TimeControl.parse(text)
+    assert fix in refused.value.fix
+    assert text in str(refused.value)
+
+
+durations = st.integers(1, 10**10)
+
+
+@given(st.none() | durations, st.none() | durations, st.integers(0, 10**10))
+def test_a_time_control_survives_its_text(limit: int | None, bank: int | None, increment: int) -> None:
+    control = TimeControl(limit, bank, increment if bank else 0)
+    assert TimeControl.parse(str(control)) == control
+
+
+def test_a_contract_survives_json() -> None:
+    entrants = (Entrant("a", "1", "0" * 64, (("c", 1.4), ("n", 3), ("x", True))), Entrant("b", "2", "1" * 64))
+    spec = Spec(entrants, deals=(("edition", "original"),), seed="s", time_control=TimeControl.parse("10s+0.1s"))
+    assert Spec.from_contract(spec.contract()) == spec
+    assert spec.default_name == Spec.from_contract(spec.contract()).default_name
+
+
+def test_every_entrant_of_a_pairing_sits_everywhere_once() -> None:
+    assert Pairing((0, 1, 2)).rotations() == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
