@@ -1,0 +1,112 @@
+"""`arena run-tournament`: plays a tournament, or goes on with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_server.cli.options import AsJson, Db, database_url
+
+if TYPE_CHECKING:
+    from arena_server.coordinator.event import Event
+    from arena_server.coordinator.spec_file import Settings
+    from arena_server.store import Entered, Store, Tournament
+
+
+def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SPEC.toml | BOT...]", help="A spec file, or bots; nothing: the example bots."),
+    ] = None,
+    *,
+    name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
+    games: Annotated[int | None, typer.Option(help="Games between each two bots.  [default: 10]")] = None,
+    seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
+    time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
+    db: Db = None,
+    edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play a tournament; the same command again goes on with what is unfinished."""
+    from arena_server.coordinator.event import Event
+    from arena_server.coordinator.spec_file import Settings
+    from arena_server.store import Store
+
+    given = Settings(name=name, games=games, seed=seed, time=time, concurrency=concurrency, db=db, edition=edition)
+    settings = given.over(_named(what or []))
+    event = Event.of(settings)
+    with Store.open(database_url(settings.db)) as store:
+        entered = store.enter(event.spec, name=settings.name, new=new)
+        _say_hello(store, entered, event, quiet=as_json)
+        if entered.tournament.status != "finished":
+            with store.lock(entered.tournament) as lock:
+                _play(store, lock.tournament, event, quiet=as_json)
+        _show_result(store, entered.tournament, as_json=as_json)
+
+
+def _named(what: list[str]) -> Settings:
+    """What the arguments say: a spec file or bots."""
+    from pathlib import Path
+
+    from arena_server.coordinator.spec_file import Settings
+    from arena_server.model import UserError
+
+    specs = [text for text in what if text.endswith(".toml")]
+    if not specs:
+        return Settings(bots=tuple(what) or None)
+    if len(what) > 1:
+        raise UserError("a spec file stands alone", " ".join(what), "write the bots into its list `bots`")
+    if Path(specs[0]).name == "bot.toml":
+        raise UserError("a bot's manifest is no spec file", specs[0], "give the bot's folder")
+    return Settings.read(Path(specs[0]))
+
+
+def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> None:
+    from rich.console import Console
+
+    out = Console(stderr=quiet, highlight=False, markup=False, soft_wrap=True)
+    tournament, spec = entered.tournament, entered.tournament.spec
+    deals = f"public seed {spec.seed!r}" if spec.seed is not None else f"commitment {tournament.commitment[:16]}"
+    out.print(f"database {store.label}")
+    for note in entered.notes:
+        out.print(note)
+    out.print(
+        f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {spec.games} games a pair, "
+        f"{spec.time_control} a {'ply' if spec.time_control.bank_us is None else 'game'}, "
+        f"{event.capacity} at once, deals by {deals}"
+    )
+    progress = store.progress(tournament)
+    if not entered.created and progress.open:
+        out.print(f"going on: {progress.planned - progress.open} of {progress.planned} games are on record")
+
+
+def _play(store: Store, tournament: Tournament, event: Event, *, quiet: bool) -> None:
+    from rich.console import Console
+
+    from arena_server.cli.live import LiveTable, PlainLines
+    from arena_server.coordinator import Interrupted
+
+    console = Console(stderr=True)
+    with LiveTable(console) if console.is_terminal and not quiet else PlainLines() as watcher:
+        try:
+            event.play(store, tournament, watcher)
+        except Interrupted as interrupted:
+            progress = store.progress(tournament)
+            watcher.notes(
+                f"stopped: {progress.planned - progress.open} of {progress.planned} games are on record; "
+                "the same command goes on with the rest"
+            )
+            raise SystemExit(128 + interrupted.args[0]) from None
+
+
+def _show_result(store: Store, tournament: Tournament, *, as_json: bool) -> None:
+    """The leaderboard, as `arena leaderboard` prints it, and where to look next."""
+    from arena_server.cli.leaderboard import print_leaderboard
+
+    print_leaderboard(store, tournament.name, as_json=as_json)
+    if not as_json:
+        print()
+        print("arena crosstable, arena games list, arena replay last, arena verify: more about it")
