@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from arena_engine.record import GameRecord
-from arena_server.model import Ending, Entrant, UserError
-from arena_server.store import records, standings
+from arena_server.model import Ending, Entrant, Result, UserError
+from arena_server.store import journal, records, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
 from arena_server.store.store import Store
@@ -175,6 +175,15 @@ def find_game(store: Store, text: str) -> GameRef:
 
 def record(store: Store, game: GameRef) -> GameRecord:
     """The record of a game, or of one void attempt at it; raises UserError where there is none yet."""
+    return records.record(game.tournament, _entry(store, game))
+
+
+def result(store: Store, game: GameRef) -> Result:
+    """The same with what a record leaves out: every failure's evidence, logs, credit; without the bots' seeds."""
+    return journal.decode(_entry(store, game), game.tournament.spec).result
+
+
+def _entry(store: Store, game: GameRef) -> bytes:
     of = ATTEMPT.c.tournament_id == game.tournament.id
     query = select(ATTEMPT.c.journal).where(of, ATTEMPT.c.number == game.number)
     if game.attempt is None:
@@ -182,10 +191,10 @@ def record(store: Store, game: GameRef) -> GameRecord:
     else:
         query = query.where(ATTEMPT.c.attempt == game.attempt)
     with store.database.read() as connection:
-        entry = connection.execute(query).scalar()
+        entry: bytes | None = connection.execute(query).scalar()
     if entry is None:
         raise UserError("no record of this game", game.id, "it was not played to its end, or not yet")
-    return records.record(game.tournament, entry)
+    return entry
 
 
 def export(
