@@ -94,10 +94,10 @@ class Session:
         return list(self.games.values())
 
     async def _read(self, stream: Stream) -> None:
-        while self._stream is stream:
+        while True:
             request = await stream.read()
             at = time.monotonic()
-            if not isinstance(request, pb.PlayRequest):  # the end of the stream
+            if not isinstance(request, pb.PlayRequest) or self._stream is not stream:  # its end, or it was replaced
                 return
             await self._dispatch(request, at)
 

@@ -1,0 +1,256 @@
+"""The server that bots dial: real streams over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from arena.v1 import referee_pb2 as pb
+from arena.v1 import referee_pb2_grpc
+from arena_engine.patchwork import GAME
+from arena_server.model import ArenaError
+from arena_server.wire.lobby import Lobby
+from arena_server.wire.options import MAX_MESSAGE, MAX_METADATA, SERVER_OPTIONS
+from arena_server.wire.server import Server
+from arena_server.wire.session import GameMessage
+
+HELLO = pb.PlayRequest(hello=pb.Hello(protocol_min=1, protocol_max=1, games_at_once=1, rules={"patchwork": "1"}))
+
+
+class Listener:
+    """Notes what a session tells it."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    async def received(self, message: GameMessage, at: float) -> None:  # noqa: ARG002 - the protocol's
+        self.heard.append(message)
+
+    def malformed(self, reason: str) -> None:
+        self.heard.append(reason)
+
+    def lost(self) -> None:
+        self.heard.append("lost")
+
+    def returned(self) -> None:
+        self.heard.append("returned")
+
+
+def play(test: Callable[[Lobby, str], Coroutine[Any, Any, None]], transport: str = "unix") -> None:
+    """Runs a test against a running server."""
+
+    async def main() -> None:
+        lobby = Lobby(GAME)
+        server = Server(lobby, transport)
+        address = await server.start()
+        try:
+            async with asyncio.timeout(30):
+                await test(lobby, address)
+        finally:
+            await server.stop()
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def stream(address: str, token: str, **metadata: str) -> AsyncIterator[Any]:
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub = referee_pb2_grpc.RefereeStub(channel)
+        yield stub.Play(metadata=(("authorization", f"Bearer {token}"), *metadata.items()))  # type: ignore[arg-type]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the condition is the server's
+            await asyncio.sleep(0.005)
+
+
+async def status(call: Any) -> grpc.StatusCode:
+    code: Awaitable[grpc.StatusCode] = call.code()
+    return await code
+
+
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_a_bot_with_a_token_is_welcomed_with_its_options(transport: str) -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("mcts 1", (("c", 1.4), ("deep", True), ("n", 3), ("name", "x")))
+        async with stream(address, token) as call:
+            await call.write(HELLO)
+            welcome = (await call.read()).welcome
+            assert welcome.protocol == 1
+            assert welcome.options["c"].number == 1.4
+            assert welcome.options["deep"].flag is True
+            assert welcome.options["n"].integer == 3
+            assert welcome.options["name"].text == "x"
+            assert session.connected
+            assert session.arrived.result() == ""
+        await until(lambda: not session.connected)
+
+    play(test, transport)
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "wrong" * 100])
+def test_a_wrong_token_is_refused(token: str) -> None:
+    async def test(_lobby: Lobby, address: str) -> None:
+        async with stream(address, token) as call:
+            assert await status(call) is grpc.StatusCode.UNAUTHENTICATED
+
+    play(test)
+
+
+def test_a_dismissed_bot_cannot_come_back() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        lobby.dismiss(session)
+        async with stream(address, token) as call:
+            assert await status(call) is grpc.StatusCode.UNAUTHENTICATED
+
+    play(test)
+
+
+@pytest.mark.parametrize(
+    ("hello", "code", "words"),
+    [
+        (pb.Hello(protocol_min=2, protocol_max=3), pb.GOODBYE_CODE_VERSION, "speaks protocol 1, the bot 2 to 3"),
+        (pb.Hello(protocol_min=1, protocol_max=1, rules={"patchwork": "9"}), pb.GOODBYE_CODE_RULES, "rules 9"),
+        (pb.Hello(protocol_min=1, protocol_max=1, rules={"chess": "1"}), pb.GOODBYE_CODE_RULES, "no such game"),
+    ],
+)
+def test_a_bot_that_does_not_fit_is_told_why(hello: pb.Hello, code: int, words: str) -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        async with stream(address, token) as call:
+            await call.write(pb.PlayRequest(hello=hello))
+            goodbye = (await call.read()).goodbye
+            assert goodbye.code == code
+            assert words in goodbye.text
+            assert words in session.arrived.result()
+
+    play(test)
+
+
+def test_a_stream_begins_with_hello() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, _ = lobby.admit("bot", ())
+        async with stream(address, token) as call:
+            await call.write(pb.PlayRequest(ready=pb.Ready(handle="x")))
+            assert await status(call) is grpc.StatusCode.INVALID_ARGUMENT
+
+    play(test)
+
+
+def test_messages_reach_the_game_they_name_and_no_other() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        one, two = Listener(), Listener()
+        session.games = {"one": one, "two": two}
+        async with stream(address, token) as call:
+            await call.write(HELLO)
+            await call.read()
+            for handle in ("one", "elsewhere", "two"):
+                await call.write(pb.PlayRequest(move=pb.Move(handle=handle, ply=3, move=">")))
+            await call.write(pb.PlayRequest())
+            await call.write(HELLO)
+            await until(lambda: len(two.heard) == 4)
+            assert [getattr(heard, "handle", heard) for heard in one.heard] == [
+                "returned",
+                "one",
+                "an empty message",
+                "a second Hello",
+            ]
+            assert two.heard[1] == pb.Move(handle="two", ply=3, move=">")
+        await until(lambda: one.heard[-1] == "lost")
+
+    play(test)
+
+
+def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        async with stream(address, token) as first:
+            await first.write(HELLO)
+            await first.read()
+            listener = Listener()
+            session.games["game"] = listener
+            async with stream(address, token) as second:
+                await second.write(HELLO)
+                assert (await second.read()).HasField("welcome")
+                assert listener.heard == ["lost", "returned"]
+                assert await session.send(pb.PlayResponse(goodbye=pb.Goodbye(text="bye")).SerializeToString())
+                assert (await second.read()).goodbye.text == "bye"
+                await first.write(pb.PlayRequest(move=pb.Move(handle="game", ply=0, move=">")))
+                await second.write(pb.PlayRequest(move=pb.Move(handle="game", ply=1, move=">")))
+                await until(lambda: len(listener.heard) > 2)
+                assert listener.heard[2].ply == 1
+
+    play(test)
+
+
+def test_nothing_is_sent_without_a_stream() -> None:
+    async def test(lobby: Lobby, _address: str) -> None:
+        _, session = lobby.admit("bot", ())
+        assert not await session.send(b"")
+
+    play(test)
+
+
+def test_a_message_over_the_limit_ends_its_stream() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, _ = lobby.admit("bot", ())
+        async with stream(address, token) as call:
+            await call.write(HELLO)
+            await call.read()
+            await call.write(pb.PlayRequest(failure=pb.Failure(handle="x", traceback="x" * MAX_MESSAGE)))
+            assert await status(call) is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    play(test)
+
+
+def test_too_much_metadata_is_refused() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, _ = lobby.admit("bot", ())
+        async with stream(address, token, junk="x" * MAX_METADATA) as call:
+            assert await status(call) is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    play(test)
+
+
+def test_a_second_server_on_the_port_fails() -> None:
+    async def test(_lobby: Lobby, address: str) -> None:
+        options = [(option.name, option.value) for option in SERVER_OPTIONS]
+        with pytest.raises(RuntimeError):
+            grpc.aio.server(options=options).add_insecure_port(address)
+
+    play(test, "tcp")
+
+
+def test_the_socket_is_private_and_gone_afterwards() -> None:
+    folders: list[Path] = []
+
+    async def test(_lobby: Lobby, address: str) -> None:
+        folder = Path(address.removeprefix("unix:")).parent
+        folders.append(folder)
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    play(test)
+    assert not folders[0].exists()
+
+
+def test_a_long_temporary_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+
+    async def start() -> None:
+        await Server(Lobby(GAME)).start()
+
+    with pytest.raises(ArenaError, match="set TMPDIR"):
+        asyncio.run(start())
+    assert not list(deep.iterdir())
