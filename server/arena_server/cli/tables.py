@@ -47,6 +47,11 @@ def failures_text(failures: Mapping[Ending, int]) -> str:
     return ", ".join(f"{kind.replace('_', ' ')} {number}" for kind, number in failures.items()) or "-"
 
 
+def margin_text(margin: float | None) -> str:
+    """``+12.3``; ``-`` for none."""
+    return "-" if margin is None else f"{margin:+.1f}"
+
+
 def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[str]]:
     names = labels([standing.entrant for standing in standings])
     for name, standing in zip(names, standings, strict=True):
@@ -59,6 +64,6 @@ def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[st
             f"{standing.rating.conservative:.2f}",
             f"{won_lost}-{standing.draws}" if draws else won_lost,
             str(standing.games),
-            "-" if standing.margin is None else f"{standing.margin:+.1f}",
+            margin_text(standing.margin),
             failures_text(standing.failures),
         )

@@ -1,0 +1,115 @@
+"""One game in full: who sat where, how it ended, the evidence, the times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from arena_engine.game import GameError, find
+from arena_engine.record import GameRecord
+from arena_server.cli.drawings import drawn
+from arena_server.cli.grids import Column, Grid
+from arena_server.cli.text import clean, clean_lines
+from arena_server.model import Failure, Played, Result
+
+_INDENT = "  "
+
+
+def report_dict(record: GameRecord, result: Result) -> dict[str, Any]:
+    """The record's JSON form, and beside it every failure and every ply with its evidence."""
+    return {
+        **record.as_dict(),
+        "reason": result.reason,
+        "stalled_us": result.stalled_us,
+        "position": result.position,
+        "failures": [asdict(failure) for failure in result.failures],
+        "plies": [asdict(move) for move in result.moves],
+    }
+
+
+def report_text(record: GameRecord, result: Result) -> str:
+    """For a person."""
+    parts = [_head(record, result), *(_failure(record, failure) for failure in result.failures)]
+    if result.moves:
+        parts.append(_times(result).lines())
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _head(record: GameRecord, result: Result) -> list[str]:
+    deal = [clean(f"{key} {value}") for key, value in record.deal.items()]
+    return [
+        clean(f"game {record.id}: {record.game}, {record.time_control}, {record.date}, {record.seconds:.3f} s"),
+        *deal,
+        "",
+        *_seats(result).lines(),
+        "",
+        f"ended: {_ending(result)}",
+    ]
+
+
+def _ending(result: Result) -> str:
+    ending = result.ending.replace("_", " ")
+    plies = f"after {result.moves[-1].ply + 1} plies" if result.moves else "before the first ply was played"
+    stalls = f", {result.stalled_us / 1e6:.3f} s of stalls of our own" if result.stalled_us else ""
+    return clean(f"{ending} {plies}{stalls}" + (f": {result.reason}" if result.reason else ""))
+
+
+def _seats(result: Result) -> Grid:
+    count = len(result.assignment.planned.seats)
+    scores, ranks = ("-",) * count, ("-",) * count
+    if result.outcome is not None:
+        scores, ranks = tuple(map(str, result.outcome.scores)), tuple(map(str, result.outcome.ranks))
+    labels = [entrant.label for entrant in result.assignment.entrants]
+    columns = (Column("seat", left=True), Column("bot", left=True), Column("score"), Column("rank"))
+    return Grid(columns, zip(result.assignment.planned.letters, labels, scores, ranks, strict=True))
+
+
+def _failure(record: GameRecord, failure: Failure) -> list[str]:
+    what = f"{failure.ending.replace('_', ' ')} at ply {failure.ply + 1}"
+    told = [
+        f"seat {failure.seat}: {what}, {_charged(failure) / 1e6:.3f} s after it was asked",
+        clean(f"reason: {failure.reason}"),
+    ]
+    if failure.reply is not None:
+        told.append(f"reply: {failure.reply!r}")
+    if failure.evidence:
+        told += ["evidence:", *(_INDENT + line for line in clean_lines(failure.evidence))]
+    if failure.position:
+        told += [clean(f"position: {failure.position}"), *_drawing(record, failure.position)]
+        told.append(f"see it again: arena replay {record.id} --at {failure.ply}")
+    return told
+
+
+def _drawing(record: GameRecord, position: str) -> list[str]:
+    """Nothing where the game cannot read the position."""
+    try:
+        state = find(record.game).state(position)
+    except GameError:
+        return []
+    return [_INDENT + line if line else "" for line in drawn(state).split("\n")]
+
+
+def _times(result: Result) -> Grid:
+    columns = (
+        Column("seat", left=True),
+        *map(Column, ("moves", "total s", "mean s", "longest s", "by its own clock s", "credit s")),
+    )
+    return Grid(columns, _time_rows(result))
+
+
+def _time_rows(result: Result) -> Iterator[Sequence[str]]:
+    for letter in result.assignment.planned.letters:
+        moves = [move for move in result.moves if move.seat == letter]
+        charged = [_charged(move) for move in moves]
+        if moves:
+            mean, own, credit = sum(charged) / len(moves), sum(m.own_us for m in moves), sum(m.credit_us for m in moves)
+            yield (
+                letter,
+                str(len(moves)),
+                *(f"{us / 1e6:.3f}" for us in (sum(charged), mean, max(charged), own, credit)),
+            )
+
+
+def _charged(move: Played | Failure) -> int:
+    return max(0, move.used_us - move.credit_us)

@@ -1,0 +1,171 @@
+"""`arena games`: list, show, export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_engine.game import SEATS
+from arena_server.cli.options import AsJson, Db, OfTournament
+
+if TYPE_CHECKING:
+    from arena_engine.record import GameRecord
+    from arena_server.cli.grids import Grid
+    from arena_server.model import Entrant
+    from arena_server.store import Store
+    from arena_server.store.queries import GameSummary
+
+GAME_HELP = "An id (nightly/17), a unique beginning of it, a number, or `last`."
+PAGE = 100
+LAST_NUMBER = 10**9
+
+
+class Form(StrEnum):
+    """How records are written."""
+
+    JSONL = "jsonl"
+    TEXT = "text"
+
+
+Bot = Annotated[str | None, typer.Option(metavar="BOT", help="Only games of this bot: a name, or name and version.")]
+
+games = typer.Typer(add_completion=False, rich_markup_mode=None, help="List, show and export games.")
+
+
+@games.command("list")
+def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
+    *,
+    bot: Bot = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = PAGE,
+    after: Annotated[int, typer.Option(min=0, max=LAST_NUMBER, help="Only games after this number.")] = 0,
+    tournament: OfTournament = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the games of a tournament in schedule order."""
+    from arena_server.cli.output import opened, show, show_json
+    from arena_server.store import queries
+
+    with opened(db, quiet=as_json) as store:
+        held = queries.tournament(store, tournament)
+        page = queries.games(store, held, bot=bot, after=after, limit=limit + 1)
+    more, page = len(page) > limit, page[:limit]
+    if as_json:
+        following = page[-1].number if more else None
+        show_json({"tournament": held.name, "games": [_summary_dict(game) for game in page], "next_after": following})
+        return
+    print(f"tournament {held.name}" + ("" if page else ": no games" + (f" after {after}" if after else "")))
+    if page:
+        show(_grid(page, held.spec.entrants))
+    if more:
+        print(f"more: --after {page[-1].number}")
+
+
+@games.command("show")
+def show_game(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)], *, db: Db = None, as_json: AsJson = False
+) -> None:
+    """Show how a game ended, why, and how long everything took."""
+    from arena_server.cli.game_report import report_dict, report_text
+    from arena_server.cli.output import opened, show_json
+    from arena_server.store import queries
+
+    with opened(db, quiet=as_json) as store:
+        found = queries.find_game(store, game)
+        record, result = queries.record(store, found), queries.result(store, found)
+    if as_json:
+        show_json(report_dict(record, result))
+    else:
+        print(report_text(record, result))
+
+
+@games.command("export")
+def export_games(  # noqa: PLR0913 - each option is one of the reader's choices
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help=GAME_HELP)] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Every game of the tournament.")] = False,
+    bot: Bot = None,
+    all_attempts: Annotated[bool, typer.Option("--all-attempts", help="With --all: void attempts, too.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="One JSON object a line, or text.")] = Form.JSONL,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there.  [default: print]")] = None,
+    tournament: OfTournament = None,
+    db: Db = None,
+) -> None:
+    """Write game records; the first line of output is the first record."""
+    from arena_server.cli.output import opened
+    from arena_server.model import UserError
+
+    if (game is None) is not everything:
+        given = "neither GAME nor --all" if game is None else f"{game} and --all"
+        raise UserError("which games?", given, "give one GAME, or --all for every game of a tournament")
+    with opened(db, quiet=output is None) as store:
+        records = _chosen(store, game, tournament, bot=bot, all_attempts=all_attempts)
+        _write(records, form, output)
+
+
+def _chosen(
+    store: Store, game: str | None, tournament: str | None, *, bot: str | None, all_attempts: bool
+) -> Iterator[GameRecord]:
+    from arena_server.store import queries
+
+    if game is not None:
+        return iter([queries.record(store, queries.find_game(store, game))])
+    return queries.export(store, queries.tournament(store, tournament), bot=bot, all_attempts=all_attempts)
+
+
+def _write(records: Iterator[GameRecord], form: Form, output: Path | None) -> None:
+    from arena_server.cli.export import print_records, write_records
+
+    lines = form is Form.JSONL
+    if output is None:
+        print_records(records, lines=lines)
+        return
+    number = write_records(records, output, lines=lines)
+    print(f"{number} game{'s' if number != 1 else ''} written to {output}")
+
+
+def _grid(page: Sequence[GameSummary], entrants: Sequence[Entrant]) -> Grid:
+    from arena_server.cli.grids import Column, Grid
+    from arena_server.cli.text import labels
+
+    names = dict(zip(entrants, labels(entrants), strict=True))
+    letters = SEATS[: len(page[0].seats)]
+    columns = (
+        Column("game"),
+        *[Column(letter, left=True) for letter in letters],
+        Column("score"),
+        Column("winner", left=True),
+        Column("ended", left=True, wraps=True, spare=1),
+        Column("plies", spare=2),
+    )
+    return Grid(columns, [_row(game, [names[seat] for seat in game.seats], letters) for game in page])
+
+
+def _row(game: GameSummary, seats: Sequence[str], letters: str) -> Sequence[str]:
+    winner = letters[game.ranks.index(1)] if game.ranks.count(1) == 1 else "draw" if game.ranks else "-"
+    return (
+        str(game.number),
+        *seats,
+        "-".join(map(str, game.scores)) or "-",
+        winner,
+        (game.ending or game.status).replace("_", " "),
+        "-" if game.plies is None else str(game.plies),
+    )
+
+
+def _summary_dict(game: GameSummary) -> dict[str, Any]:
+    return {
+        "id": game.id,
+        "number": game.number,
+        "pairing": game.pairing,
+        "seats": [seat.label for seat in game.seats],
+        "status": game.status,
+        "ending": game.ending,
+        "ranks": list(game.ranks),
+        "scores": list(game.scores),
+        "plies": game.plies,
+    }

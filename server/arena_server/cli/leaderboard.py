@@ -1,0 +1,81 @@
+"""`arena leaderboard`. It shows no time, rate or date: equal results give equal bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arena_server.cli.options import AsJson, Db, OfTournament
+
+if TYPE_CHECKING:
+    from arena_server.store import Progress, Standing, Store
+    from arena_server.store.queries import Leaderboard
+
+
+def leaderboard(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = False) -> None:
+    """Show the standings of a tournament."""
+    from arena_server.cli.output import opened
+
+    with opened(db, quiet=as_json) as store:
+        print_leaderboard(store, tournament, as_json=as_json)
+
+
+def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = False) -> None:
+    """Prints the standings of the tournament of that name, by default of the one started last."""
+    from arena_server.cli.output import show, show_json
+    from arena_server.cli.tables import standings_grid
+    from arena_server.store import queries
+
+    board = queries.leaderboard(store, queries.tournament(store, name))
+    if as_json:
+        show_json(leaderboard_dict(board))
+        return
+    print(f"tournament {board.tournament.name}: {progress_text(board.progress)}")
+    show(standings_grid(board.standings))
+
+
+def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
+    """The JSON form."""
+    progress = board.progress
+    return {
+        "tournament": board.tournament.name,
+        "games": {
+            "planned": progress.planned,
+            "rated": progress.folded,
+            "waiting": progress.waiting,
+            "abandoned": progress.abandoned,
+            "cancelled": progress.cancelled,
+        },
+        "standings": [standing_dict(standing) for standing in board.standings],
+    }
+
+
+def standing_dict(standing: Standing) -> dict[str, Any]:
+    """One row of the JSON form."""
+    return {
+        "rank": standing.rank,
+        **standing.entrant.as_dict(),
+        "mu": standing.mu,
+        "sigma": standing.sigma,
+        "conservative": standing.rating.conservative,
+        "games": standing.games,
+        "wins": standing.wins,
+        "losses": standing.losses,
+        "draws": standing.draws,
+        "margin": standing.margin,
+        "failures": dict(standing.failures),
+    }
+
+
+def progress_text(progress: Progress) -> str:
+    """``120 games rated``, or what of them is not."""
+    if not progress.planned:
+        return "no games yet"
+    rest = {
+        "waiting for an earlier one": progress.waiting,
+        "abandoned": progress.abandoned,
+        "cancelled": progress.cancelled,
+        "to play": progress.open,
+    }
+    parts = [f"{number} {what}" for what, number in rest.items() if number]
+    rated = f"{progress.folded} of {progress.planned}" if parts else f"{progress.planned}"
+    return ", ".join([f"{rated} games rated", *parts])

@@ -1,0 +1,63 @@
+"""Where a game comes from: the database, a record file, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from arena_engine.record import GameRecord
+from arena_server.model import UserError
+
+
+def read_game(text: str, db: str | None, *, quiet: bool) -> GameRecord:
+    """The record that GAME names.
+
+    Args:
+        text: a file that exists, ``-``, else what ``queries.find_game`` knows.
+        db: the database to look in.
+        quiet: whether to keep the database's name to ourselves.
+
+    Raises:
+        UserError: there is none, or several.
+        RecordError: the file holds no record.
+    """
+    if text == "-":
+        return parse(_decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
+    if Path(text).is_file():
+        return parse(_decoded(_content(Path(text)), text), text)
+    return _stored(text, db, quiet=quiet)
+
+
+def parse(text: str, source: str) -> GameRecord:
+    """Reads either form of a record; raises UserError or RecordError."""
+    text = text.strip()
+    if not text:
+        raise UserError("no game record", f"{source} is empty", "`arena games export` writes records")
+    if not text.startswith("{"):
+        return GameRecord.from_text(text)
+    if "\n{" in text:
+        fix = f"pick one: sed -n 1p {source} | arena replay -"
+        raise UserError("several game records", f"{source} holds {len(text.splitlines())}", fix)
+    return GameRecord.from_json(text)
+
+
+def _stored(text: str, db: str | None, *, quiet: bool) -> GameRecord:
+    from arena_server.cli.output import opened
+    from arena_server.store import queries
+
+    with opened(db, quiet=quiet) as store:
+        return queries.record(store, queries.find_game(store, text))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError("cannot read the game record", f"{path}: {error.strerror}", "check its permissions") from None
+
+
+def _decoded(content: bytes, source: str) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise UserError("not a game record", source, "a record is text in UTF-8, as of `arena games export`") from None

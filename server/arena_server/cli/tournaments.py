@@ -1,0 +1,74 @@
+"""`arena tournaments`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from arena_server.cli.options import AsJson, Db
+
+if TYPE_CHECKING:
+    from arena_server.cli.grids import Grid
+    from arena_server.store.queries import Leaderboard
+
+
+def tournaments(*, db: Db = None, as_json: AsJson = False) -> None:
+    """List the tournaments of a database, the newest first."""
+    from arena_server.cli.output import opened, show, show_json
+    from arena_server.store import queries
+
+    with opened(db, quiet=as_json) as store:
+        boards = [queries.leaderboard(store, one) for one in queries.tournaments(store)]
+    if as_json:
+        show_json([tournament_dict(board) for board in boards])
+    elif boards:
+        show(_grid(boards))
+    else:
+        print("no tournament yet: arena run-tournament")
+
+
+def _grid(boards: Sequence[Leaderboard]) -> Grid:
+    from arena_server.cli.grids import Column, Grid
+
+    columns = (
+        Column("tournament", left=True),
+        Column("status", left=True),
+        Column("games"),
+        Column("bots", spare=1),
+        Column("game", left=True, spare=4),
+        Column("time", left=True, spare=2),
+        Column("started (UTC)", left=True, spare=3),
+    )
+    return Grid(columns, [_row(board) for board in boards])
+
+
+def _row(board: Leaderboard) -> Sequence[str]:
+    held, progress = board.tournament, board.progress
+    return (
+        held.name,
+        held.status,
+        f"{progress.planned - progress.open}/{progress.planned}",
+        str(len(held.spec.entrants)),
+        held.spec.game,
+        str(held.spec.time_control),
+        (held.started or "-").replace("T", " ").removesuffix("Z"),
+    )
+
+
+def tournament_dict(board: Leaderboard) -> dict[str, Any]:
+    """The JSON form; the secret is null until it may be known."""
+    held, progress = board.tournament, board.progress
+    return {
+        "name": held.name,
+        "status": held.status,
+        "games": {"planned": progress.planned, "finished": progress.finished, "open": progress.open},
+        "contract": held.spec.contract(),
+        "commitment": held.commitment,
+        "public_seed": held.public_seed,
+        "secret": held.secret.hex() or None,
+        "chain_head": held.chain_head,
+        "chain_length": held.chain_length,
+        "created": held.created,
+        "started": held.started,
+        "finished": held.finished,
+    }
