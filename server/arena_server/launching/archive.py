@@ -68,7 +68,11 @@ def _extract(archive: zipfile.ZipFile, folder: Path, path: Path) -> None:
     if len(members) > MAX_FILES:
         raise UserError(f"{path} holds too many files", len(members), f"at most {MAX_FILES}")
     left = MAX_BYTES
+    names: set[str] = set()
     for member in members:
+        if member.filename in names:
+            raise UserError(f"{path}: the same file twice", repr(member.filename), "make it again")
+        names.add(member.filename)
         _refuse_unsafe(member, path)
         left -= _write(archive, member, folder, left)
         if left < 0:

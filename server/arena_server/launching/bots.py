@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass, replace
-from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 
 from arena_server.launching import archive
@@ -81,7 +81,9 @@ def example_bots() -> list[Bot]:
 
 
 def _examples() -> dict[str, Path]:
-    folders = [Path(str(entry)) for entry in resources.files("example_bots").iterdir()]
+    spec = find_spec("example_bots")  # not importlib.resources, which fails on the hook of an editable installation
+    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    folders = [folder for place in places if place.is_dir() for folder in place.iterdir()]
     return {folder.name: folder for folder in folders if (folder / FILE_NAME).is_file()}
 
 

@@ -37,7 +37,7 @@ def digest(folder: Path, globs: Sequence[str] = ()) -> str:
 
 def _digest(folder: Path, globs: Sequence[str]) -> str:
     if folder.is_dir():
-        base, paths = folder, _chosen(list(_walk(folder, "")), globs, folder)
+        base, paths = folder, _chosen(list(_walk(folder)), globs, folder)
     else:
         base, paths = folder.parent, [folder.name]
     total = hashlib.sha256(_VERSION)
@@ -46,16 +46,18 @@ def _digest(folder: Path, globs: Sequence[str]) -> str:
     return total.hexdigest()
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[str]:
+def _walk(folder: Path) -> Iterator[str]:
     """Relative paths of what may count, ``/`` between folders."""
-    for entry in os.scandir(folder / prefix):
-        if entry.name.startswith(".") or entry.name == "__pycache__" or entry.name.endswith(".pyc"):
-            continue
-        path = prefix + entry.name
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(folder, path + "/")
-        else:
-            yield path
+    prefixes = [""]  # no recursion: an author may nest deeper than Python
+    while prefixes:
+        prefix = prefixes.pop()
+        for entry in os.scandir(folder / prefix):
+            if entry.name.startswith(".") or entry.name == "__pycache__" or entry.name.endswith(".pyc"):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                prefixes.append(f"{prefix}{entry.name}/")
+            else:
+                yield prefix + entry.name
 
 
 def _chosen(paths: list[str], globs: Sequence[str], folder: Path) -> list[str]:

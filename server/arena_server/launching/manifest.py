@@ -84,10 +84,11 @@ class _Reader:
         for key in data:
             if key not in _READERS:
                 raise UserError(f"{self._place(key)}: unknown key", repr(key), suggest(key, _READERS, "known keys"))
+        fields = dict(self._field(key, value) for key, value in data.items())
         for key, example in _REQUIRED.items():
             if key not in data:
                 raise UserError(f"{self._path}: a key is missing", repr(key), f"add a line: {key} = {example}")
-        return dict(self._field(key, value) for key, value in data.items())
+        return fields
 
     def _field(self, key: str, value: Any) -> tuple[str, Any]:
         name, read = _READERS[key]
