@@ -1,11 +1,11 @@
-"""How strong the example bots are: plays the matches of example_bots/README.md with the real referee, one after another.
+"""How strong the example bots are: plays the matches of example_bots/README.md with the real referee.
 
     python benchmarks/strength.py                 # all of it, about half an hour
     python benchmarks/strength.py greedy planner  # only the matches of these bots, as the first of the two
     python benchmarks/strength.py --pairs 5       # a quick look
 
-Prints the README's table; exits with 1 if a bot is weaker than it must be. A pair is one deal played from both seats. The
-interval is Wilson's over games.
+Prints the README's table; exits with 1 if a bot is weaker than it must be. A pair is one deal played from
+both seats; the interval is Wilson's over games.
 """
 
 from __future__ import annotations

@@ -6,14 +6,16 @@ playouts buy at random and place a patch into the first corner where it fits.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain, compress, pairwise
 from math import inf, log, sqrt
 from random import Random
 
 from arena_engine.patchwork import Move, State
 from arena_engine.patchwork.moves import ADVANCE, BUYS, LEATHER
 from arena_engine.patchwork.patches import PATCHES
-from arena_engine.patchwork.quilt import FULL, SIDE
+from arena_engine.patchwork.quilt import FULL, SIDE, flags
 from arena_sdk import Bot, Clock
 
 NOT_LAST_COLUMN = sum((1 << SIDE - 1) - 1 << SIDE * row for row in range(SIDE))
@@ -97,15 +99,27 @@ class Node:
 
 
 def candidates(state: State, tries: int) -> list[Move]:
-    """Advance, and each patch (or the leather) at its tidiest places; nothing at the end of a game."""
-    places: dict[str, list[Move]] = {}
-    for move in state.legal_moves():
-        places.setdefault(move.patch, []).append(move)
-    if not places:
+    """Advance, and each patch that can be bought (or the leather) at its tidiest places; nothing in a finished game."""
+    if state.is_over:
         return []
-    quilt = state.player(state.seat_to_move).quilt
-    tidy = (sorted(moves, key=lambda move: edges(quilt | move.cells))[:tries] for moves in places.values())
-    return [move for moves in tidy for move in moves]
+    me = state.player(state.seat_to_move)
+    if state.leather_due:
+        return tidy(state.legal_moves(), me.quilt, tries)
+    offered = [patch for patch in state.offered if PATCHES[patch].cost <= me.buttons]
+    return [ADVANCE, *(move for patch in offered for move in tidy_places(patch, me.quilt, tries))]
+
+
+@lru_cache(maxsize=10_000)
+def tidy_places(patch: str, quilt: int, tries: int) -> list[Move]:
+    """The tidiest placements of a patch; the tree meets the same quilt many times."""
+    empty = FULL ^ quilt
+    places = (compress(moves, flags(look.fits(empty))) for look, moves in BUYS[patch])
+    return tidy(chain.from_iterable(places), quilt, tries)
+
+
+def tidy(moves: Iterable[Move], quilt: int, tries: int) -> list[Move]:
+    """Those that leave the fewest edges, best first."""
+    return sorted(moves, key=lambda move: edges(quilt | move.cells))[:tries]
 
 
 def edges(quilt: int) -> int:

@@ -5,10 +5,14 @@ Which patch is bought decides who moves next and what is for sale then, so that 
 position instead of hundreds.
 """
 
+from functools import lru_cache
+from itertools import chain, compress
 from math import inf
 
 from arena_engine.patchwork import Move, State
-from arena_engine.patchwork.quilt import FULL, SIDE
+from arena_engine.patchwork.moves import ADVANCE, BUYS
+from arena_engine.patchwork.patches import PATCHES
+from arena_engine.patchwork.quilt import FULL, SIDE, flags
 from arena_engine.patchwork.track import FINAL, INCOME_PASSED
 from arena_sdk import Bot, Clock
 
@@ -55,14 +59,20 @@ class Planner(Bot):
 
 
 def candidates(state: State) -> list[Move]:
-    """Advance, and each patch (or the leather) at its tidiest place; the first of them if several are."""
-    quilt = state.player(state.seat_to_move).quilt
-    tidiest: dict[str, tuple[int, Move]] = {}
-    for move in state.legal_moves():
-        untidiness = edges(quilt | move.cells)
-        if move.patch not in tidiest or untidiness < tidiest[move.patch][0]:
-            tidiest[move.patch] = untidiness, move
-    return [move for _, move in tidiest.values()]
+    """Advance, and each patch that can be bought (or the leather) at its tidiest place."""
+    me = state.player(state.seat_to_move)
+    if state.leather_due:
+        return [min(state.legal_moves(), key=lambda move: edges(me.quilt | move.cells))]
+    places = (tidiest(patch, me.quilt) for patch in state.offered if PATCHES[patch].cost <= me.buttons)
+    return [ADVANCE, *(move for move in places if move)]
+
+
+@lru_cache(maxsize=10_000)
+def tidiest(patch: str, quilt: int) -> Move | None:
+    """The placement that leaves the fewest edges, the first of them if several do; None where it does not fit."""
+    empty = FULL ^ quilt
+    places = (compress(moves, flags(look.fits(empty))) for look, moves in BUYS[patch])
+    return min(chain.from_iterable(places), key=lambda move: edges(quilt | move.cells), default=None)
 
 
 def edges(quilt: int) -> int:
