@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import entry_points, version
 from queue import SimpleQueue
@@ -245,8 +246,16 @@ def _hello(name: str, bot_version: str, games_at_once: int) -> pb.PlayRequest:
             bot=name,
             version=bot_version,
             sdk=f"python {version('patchwork-arena')}",
-            rules={point.name: point.load().rules for point in entry_points(group="arena.games")},
+            rules=_rules(),
             games_at_once=games_at_once,
             observation_mode=pb.OBSERVATION_MODE_INCREMENTAL,
         )
     )
+
+
+def _rules() -> dict[str, str]:
+    rules = {}
+    for point in entry_points(group="arena.games"):
+        with suppress(Exception):  # one broken game must not keep the bot from the others; asked for it, it fails
+            rules[point.name] = point.load().rules
+    return rules
