@@ -50,7 +50,7 @@ def _head(record: GameRecord, result: Result) -> list[str]:
 
 def _ending(result: Result) -> str:
     ending = result.ending.replace("_", " ")
-    plies = f"after {result.moves[-1].ply + 1} plies" if result.moves else "before the first ply was played"
+    plies = f"after ply {result.moves[-1].ply + 1}" if result.moves else "before the first ply was played"
     stalls = f", {result.stalled_us / 1e6:.3f} s of stalls of our own" if result.stalled_us else ""
     return clean(f"{ending} {plies}{stalls}" + (f": {result.reason}" if result.reason else ""))
 
@@ -93,7 +93,7 @@ def _drawing(record: GameRecord, position: str) -> list[str]:
 def _times(result: Result) -> Grid:
     columns = (
         Column("seat", left=True),
-        *map(Column, ("moves", "total s", "mean s", "longest s", "by its own clock s", "credit s")),
+        *map(Column, ("moves", "total ms", "mean ms", "longest ms", "own ms", "credit ms")),
     )
     return Grid(columns, _time_rows(result))
 
@@ -107,7 +107,7 @@ def _time_rows(result: Result) -> Iterator[Sequence[str]]:
             yield (
                 letter,
                 str(len(moves)),
-                *(f"{us / 1e6:.3f}" for us in (sum(charged), mean, max(charged), own, credit)),
+                *(f"{us / 1e3:.1f}" for us in (sum(charged), mean, max(charged), own, credit)),
             )
 
 

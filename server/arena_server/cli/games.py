@@ -52,8 +52,8 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
 
     with opened(db, quiet=as_json) as store:
         held = queries.tournament(store, tournament)
-        page = queries.games(store, held, bot=bot, after=after, limit=limit + 1)
-    more, page = len(page) > limit, page[:limit]
+        page = queries.games(store, held, bot=bot, after=after, limit=limit)
+        more = len(page) == limit and bool(queries.games(store, held, bot=bot, after=page[-1].number, limit=1))
     if as_json:
         following = page[-1].number if more else None
         show_json({"tournament": held.name, "games": [_summary_dict(game) for game in page], "next_after": following})
@@ -150,7 +150,7 @@ def _row(game: GameSummary, seats: Sequence[str], letters: str) -> Sequence[str]
     return (
         str(game.number),
         *seats,
-        "-".join(map(str, game.scores)) or "-",
+        ":".join(map(str, game.scores)) or "-",
         winner,
         (game.ending or game.status).replace("_", " "),
         "-" if game.plies is None else str(game.plies),

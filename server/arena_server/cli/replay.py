@@ -88,7 +88,7 @@ def title(record: GameRecord) -> str:
 
 def ending(record: GameRecord) -> str:
     """How it ended."""
-    score = "-".join(map(str, record.score)) or "none"
+    score = ":".join(map(str, record.score)) or "none"
     winner = f"{record.winner} wins" if record.winner else "no winner"
     why = record.termination.replace("_", " ")
     blame = f" by {', '.join(record.blamed)}" if record.blamed else ""
@@ -101,7 +101,9 @@ def step_text(step: Step) -> str:
     from arena_server.cli.drawings import drawn
 
     moves = ", ".join(f"{seat} {move} ({seconds:.3f} s)" for seat, move, seconds in step.moves)
-    return f"ply {step.ply}: {moves or 'the deal'}\n{drawn(step.state)}\n{step.state.text}"
+    picture, position = drawn(step.state), step.state.text
+    lines = [f"ply {step.ply}: {moves or 'the deal'}", picture, *([position] if position != picture else [])]
+    return "\n".join(lines)
 
 
 def step_dict(step: Step) -> dict[str, Any]:

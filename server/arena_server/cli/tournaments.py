@@ -51,7 +51,7 @@ def _row(board: Leaderboard) -> Sequence[str]:
         str(len(held.spec.entrants)),
         held.spec.game,
         str(held.spec.time_control),
-        (held.started or "-").replace("T", " ").removesuffix("Z"),
+        (held.started or "-")[: len("2026-11-30T12:00:00")].replace("T", " "),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import groupby
@@ -12,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from arena_engine.record import GameRecord
-from arena_server.model import Ending, Entrant, Result, UserError
+from arena_server.model import ArenaError, Ending, Entrant, Result, UserError
 from arena_server.store import journal, records, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
@@ -24,6 +25,10 @@ from arena_server.store.views import GameStatus, Progress, Standing, Status, Tou
 MAX_PAGE = 1000
 """Games that one page holds at most."""
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
+
+
+class MissingError(UserError):
+    """What was asked for is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +95,12 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     """
     known = tournaments(store)
     if not known:
-        raise UserError("no tournament yet in this database", store.label, "play one: arena run-tournament")
+        raise MissingError("no tournament yet in this database", store.label, "play one: arena run-tournament")
     if name is None:
         return known[0]
     by_key = {one.name.casefold(): one for one in known}
     if name.casefold() not in by_key:
-        raise UserError("no such tournament", repr(name), _nearest(name, [one.name for one in known]))
+        raise MissingError("no such tournament", repr(name), _nearest(name, [one.name for one in known]))
     return by_key[name.casefold()]
 
 
@@ -169,18 +174,22 @@ def find_game(store: Store, text: str) -> GameRef:
     found = GameRef(held, int(match["number"]), attempt)
     if not 1 <= found.number <= held.planned:
         fix = f"{held.name} has games 1 to {held.planned}" if held.planned else f"{held.name} has no games yet"
-        raise UserError("no such game", found.id, fix)
+        raise MissingError("no such game", found.id, fix)
     return found
 
 
 def record(store: Store, game: GameRef) -> GameRecord:
     """The record of a game, or of one void attempt at it; raises UserError where there is none yet."""
-    return records.record(game.tournament, _entry(store, game))
+    entry = _entry(store, game)
+    with _legible(game.id):
+        return records.record(game.tournament, entry)
 
 
 def result(store: Store, game: GameRef) -> Result:
     """The same with what a record leaves out: every failure's evidence, logs, credit; without the bots' seeds."""
-    return journal.decode(_entry(store, game), game.tournament.spec).result
+    entry = _entry(store, game)
+    with _legible(game.id):
+        return journal.decode(entry, game.tournament.spec).result
 
 
 def _entry(store: Store, game: GameRef) -> bytes:
@@ -193,7 +202,7 @@ def _entry(store: Store, game: GameRef) -> bytes:
     with store.database.read() as connection:
         entry: bytes | None = connection.execute(query).scalar()
     if entry is None:
-        raise UserError("no record of this game", game.id, "it was not played to its end, or not yet")
+        raise MissingError("no record of this game", game.id, "it was not played to its end, or not yet")
     return entry
 
 
@@ -201,7 +210,7 @@ def export(
     store: Store, tournament: Tournament, *, bot: str | None = None, all_attempts: bool = False
 ) -> Iterator[GameRecord]:
     """The records of a tournament in schedule order; void attempts only on request. Raises UserError as ``games``."""
-    query = select(ATTEMPT.c.journal).where(ATTEMPT.c.tournament_id == tournament.id)
+    query = select(ATTEMPT.c.number, ATTEMPT.c.journal).where(ATTEMPT.c.tournament_id == tournament.id)
     if not all_attempts:
         query = query.where(ATTEMPT.c.ending != Ending.VOID)
     if bot is not None:
@@ -212,8 +221,20 @@ def export(
 
 def _records(store: Store, tournament: Tournament, query: Select[Any]) -> Iterator[GameRecord]:
     with store.database.read() as connection:
-        for entry in connection.execute(query).scalars():
-            yield records.record(tournament, entry)
+        for number, entry in connection.execute(query):
+            with _legible(f"{tournament.name}/{number}"):
+                found = records.record(tournament, entry)
+            yield found
+
+
+@contextmanager
+def _legible(game_id: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ArenaError(
+            "the record of this game is damaged", f"{game_id}: {error}", "`arena verify` tells more"
+        ) from None
 
 
 def _public(row: Row[Any]) -> Tournament:
@@ -231,7 +252,9 @@ def _places(tournament: Tournament, bot: str) -> list[int]:
     entrants = tournament.spec.entrants
     places = [place for place, one in enumerate(entrants) if wanted in (one.name.casefold(), one.label.casefold())]
     if not places:
-        raise UserError(f"no such bot in {tournament.name}", repr(bot), _nearest(bot, [one.name for one in entrants]))
+        raise MissingError(
+            f"no such bot in {tournament.name}", repr(bot), _nearest(bot, [one.name for one in entrants])
+        )
     return places
 
 
@@ -258,7 +281,7 @@ def _last(store: Store) -> GameRef:
             number = _last_number(connection, held.id)
             if number is not None:
                 return GameRef(_public(held), number)
-    raise UserError("no game was recorded yet", store.label, "play some: arena run-tournament")
+    raise MissingError("no game was recorded yet", store.label, "play some: arena run-tournament")
 
 
 def _last_number(connection: Connection, tournament_id: int) -> int | None:
