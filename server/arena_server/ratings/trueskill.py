@@ -15,6 +15,7 @@ MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
 _HALVINGS = 64
+_FAILED = (ArithmeticError, ValueError)  # "cannot calculate correctly", or a root of a negative number
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def update(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: fl
         return Update(tuple(ratings))
     try:
         return Update(_rate(ratings, ranks, draw_probability))
-    except ArithmeticError:
+    except _FAILED:
         return Update(_rate_closer(ratings, ranks, draw_probability), flagged=True)
 
 
@@ -110,7 +111,7 @@ def _rate_closer(ratings: Sequence[Rating], ranks: Sequence[int], draw_probabili
         closer = [Rating(middle + (rating.mu - middle) / 2**halvings, rating.sigma) for rating in ratings]
         try:
             rated = _rate(closer, ranks, draw_probability)
-        except ArithmeticError:
+        except _FAILED:
             continue
         return tuple(
             Rating(before.mu + after.mu - near.mu, after.sigma)
