@@ -277,3 +277,14 @@ def test_a_bot_may_start_processes(arena: Arena, start_bot: StartBot) -> None:
     assert list(stream.receive("move").log) == ["3", "hi"]
     stream.goodbye()
     assert bot.finish() == (0, "", "")
+
+
+def test_the_bot_of_the_documentation_plays(arena: Arena, start_bot: StartBot) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
+    body = page.partition("```python\n")[2].partition("```")[0]
+    start_bot(body, arena)
+    stream, match = arena.accept(), Match()
+    begin(stream, match)
+    stream.send(move_request=match.request())
+    match.play(f"a {stream.receive('move').move}")
+    stream.goodbye()
