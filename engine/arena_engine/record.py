@@ -234,6 +234,8 @@ def _play(state: State, ply: int, movers: str, texts: Sequence[str]) -> tuple[St
 def _from_tags(tags: Mapping[str, str]) -> dict[str, Any]:
     """The parts of a record that tags give; raises KeyError for a missing tag, ValueError for a bad number."""
     letters = [letter for letter in SEATS if letter in tags]
+    if "".join(letters) != SEATS[: len(letters)]:
+        raise RecordError(", ".join(letters), "", "the seats are a, b and so on, none left out")
     tournament, _, number = tags["Id"].rpartition("/")
     winner = None if tags["Winner"] == "-" else tags["Winner"]
     score = _split(tags["Score"])

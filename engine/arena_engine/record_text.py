@@ -17,7 +17,7 @@ TimedMove = tuple[str, str, float]
 
 _TAG = re.compile(r'\[([A-Za-z][A-Za-z_]*) ("(?:[^"\\]|\\.)*")\]')
 _NUMBER = re.compile(r"[1-9][0-9]*\.")
-_COMMENT = re.compile(r"(\S+)\s+(\S+)\s+\{\[%emt\s+([0-9]+\.[0-9]+)\]\}(?:\s+|$)")
+_COMMENT = re.compile(r"(\S+)\s+(\S+)\s+\{\[%emt\s+([0-9]{1,9}\.[0-9]{1,9})\]\}(?:\s+|$)")
 _SEAT = re.compile(r"[a-z]")
 
 
@@ -32,7 +32,7 @@ def write(tags: Mapping[str, str], plies: Sequence[Sequence[TimedMove]]) -> str:
 
 def read(text: str) -> tuple[dict[str, str], list[TimedMove]]:
     """Tags and moves; raises RecordError with the line or ply at fault."""
-    head, _, body = text.strip().partition("\n\n")
+    head, _, body = text.replace("\r\n", "\n").strip().partition("\n\n")
     return _read_tags(head), list(_read_moves(body))
 
 

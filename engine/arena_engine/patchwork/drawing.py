@@ -192,7 +192,7 @@ def _track_svg(state: State, left: int, top: int) -> str:
         _text(state.time(seat) * _STEP + _STEP // 2, y, seat, 'text-anchor="middle" font-weight="bold"')
         for seat, y in zip(SEATS, (-4, 27), strict=True)
     )
-    legend = _text((FINAL + 1) * _STEP, 30, "blue income · brown leather", 'text-anchor="end" font-size="11"')
+    legend = _text((FINAL + 1) * _STEP, 46, "blue income · brown leather", 'text-anchor="end" font-size="11"')
     return f'<g transform="translate({left} {top})">{spaces}{tokens}{legend}</g>'
 
 
@@ -210,7 +210,7 @@ def _market_svg(state: State, left: int, top: int) -> str:
         cells = "".join(rows).replace("#", letter).replace(".", " ")
         told = _text(0, 0, f"{letter}: cost {patch.cost} · time {patch.time} · income {patch.income}")
         shape = f'<g transform="translate(0 10)">{_shape_svg(cells, len(rows[0]), 22)}</g>'
-        parts.append(f'<g transform="translate({slot * _WIDTH // 3} 32)">{told}{shape}</g>')
+        parts.append(f'<g transform="translate({slot * 228} 32)">{told}{shape}</g>')
     return f'<g transform="translate({left} {top})">{"".join(parts)}</g>'
 
 
