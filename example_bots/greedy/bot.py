@@ -9,8 +9,12 @@ class Greedy(Bot):
     """Looks one move ahead, at its own half of the position only."""
 
     def choose(self, state: State, clock: Clock) -> Move:  # noqa: ARG002 - needs no time
-        """The move after which it is worth most; the first of them in the list if several are."""
-        return max(state.legal_moves(), key=lambda move: worth(state.after_unchecked(move), self.seat))
+        """The move after which it is worth most; of several the one nearest to the top, then the first in the list."""
+
+        def merit(move: Move) -> tuple[int, int]:
+            return worth(state.after_unchecked(move), self.seat), -move.cells.bit_length()
+
+        return max(state.legal_moves(), key=merit)
 
 
 def worth(state: State, seat: str) -> int:
