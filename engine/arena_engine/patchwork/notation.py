@@ -17,6 +17,7 @@ SEATS = "ab"
 BONUS = "ab-"
 """Who owns the 7x7 tile, by index; ``BONUS[-1]`` is nobody."""
 
+_SHAPES = {letter: {move.cells for _, moves in looks for move in moves} for letter, looks in BUYS.items()}
 _RUNS = tuple(("\0" * length, str(length)) for length in range(SIDE, 0, -1))
 _PURSE = re.compile(r"(0|[1-9][0-9]{0,2}),(0|[1-9][0-9]?)")
 
@@ -117,7 +118,7 @@ def _player(seat: str, quilt: str, purse: str) -> Player:
         if letter != "\0":
             covered[letter] = covered.get(letter, 0) | 1 << cell
     for letter, mask in covered.items():
-        if letter != "*" and not _has_shape(letter, mask):
+        if letter != "*" and mask not in _SHAPES[letter]:
             shape = "/".join(BUYS[letter][0][0].rows)
             raise _RefusedError(f"the {mask.bit_count()} cells {letter} of seat {seat} do not form that patch: {shape}")
     letters = int.from_bytes(cells.encode(), "little")
@@ -140,10 +141,6 @@ def _cells(seat: str, quilt: str) -> str:
     if len(cells) != SIDE:
         raise _RefusedError(f"the quilt of seat {seat} has {len(cells)} rows, not {SIDE}")
     return "".join(cells)
-
-
-def _has_shape(letter: str, mask: int) -> bool:
-    return any(move.cells == mask for _, moves in BUYS[letter] for move in moves)
 
 
 def _check_letters(circle: str, quilts: str) -> None:
