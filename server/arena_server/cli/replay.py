@@ -77,7 +77,7 @@ def step_at(record: GameRecord, at: int) -> Step:
         if step.ply == at:
             return step
         last = step.ply
-    raise UserError("no such position: --at", at, f"the game has {last} plies: give 0 to {last}")
+    raise UserError("no such position", f"--at {at}", f"the game has {last} plies: give 0 to {last}")
 
 
 def title(record: GameRecord) -> str:

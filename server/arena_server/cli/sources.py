@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from arena_engine.record import GameRecord
+from arena_engine.game import RecordError
+from arena_engine.record import SUFFIX, GameRecord
 from arena_server.model import UserError
+
+RECORD_SUFFIXES = (SUFFIX, ".json", ".jsonl")
+"""What shows that GAME is a file, even if it does not exist."""
 
 
 def read_game(text: str, db: str | None, *, quiet: bool) -> GameRecord:
@@ -19,26 +23,26 @@ def read_game(text: str, db: str | None, *, quiet: bool) -> GameRecord:
 
     Raises:
         UserError: there is none, or several.
-        RecordError: the file holds no record.
     """
     if text == "-":
         return parse(_decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
-    if Path(text).is_file():
+    if Path(text).is_file() or Path(text).suffix in RECORD_SUFFIXES:
         return parse(_decoded(_content(Path(text)), text), text)
     return _stored(text, db, quiet=quiet)
 
 
 def parse(text: str, source: str) -> GameRecord:
-    """Reads either form of a record; raises UserError or RecordError."""
+    """Reads either form of a record; raises UserError."""
     text = text.strip()
     if not text:
         raise UserError("no game record", f"{source} is empty", "`arena games export` writes records")
-    if not text.startswith("{"):
-        return GameRecord.from_text(text)
-    if "\n{" in text:
+    if text.startswith("{") and "\n{" in text:
         fix = f"pick one: sed -n 1p {source} | arena replay -"
         raise UserError("several game records", f"{source} holds {len(text.splitlines())}", fix)
-    return GameRecord.from_json(text)
+    try:
+        return GameRecord.from_json(text) if text.startswith("{") else GameRecord.from_text(text)
+    except RecordError as error:
+        raise UserError(f"no game record in {source}", repr(error.value), error.why) from None
 
 
 def _stored(text: str, db: str | None, *, quiet: bool) -> GameRecord:
@@ -53,7 +57,7 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UserError("cannot read the game record", f"{path}: {error.strerror}", "check its permissions") from None
+        raise UserError("cannot read the game record", f"{path}: {error.strerror}", "check the path") from None
 
 
 def _decoded(content: bytes, source: str) -> str:

@@ -10,6 +10,7 @@ import grpc
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
+from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
 from arena_server.model import ArenaError, Entrant, UserError
 from arena_server.referee.messages import ENDINGS
 from arena_server.store import Standing, Store, queries
@@ -117,7 +118,7 @@ def _summary(game: queries.GameSummary) -> pb.GameSummary:
     return pb.GameSummary(
         id=game.id,
         seats=[seat.label for seat in game.seats],
-        ending=None if game.ending is None else ENDINGS[game.ending],
+        ending=ENDINGS[game.ending] if game.ending else ENDING_UNSPECIFIED,
         ranks=game.ranks,
         scores=game.scores,
         plies=game.plies or 0,
