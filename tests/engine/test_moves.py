@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 import re
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from patchwork_games import attempt, games, mutations, positions
 
+import arena_engine.patchwork
 from arena_engine.patchwork import (
     GameError,
     GameOverError,
@@ -25,6 +27,10 @@ EMPTY = "9/9/9/9/9/9/9/9/9"
 START = f"{CIRCLE} {EMPTY} 5,0 {EMPTY} 5,0 a - original"
 LATER = f"{CIRCLE.replace('D', '')} D8/D8/D8/9/9/9/9/9/9 9,2 {EMPTY} 5,3 a - original"
 LEATHER = f"{CIRCLE.replace('D', '')} D8/D8/D8/9/9/9/9/9/9 9,21 {EMPTY} 5,19 a* - original"
+
+
+def test_the_package_s_example() -> None:
+    assert doctest.testmod(arena_engine.patchwork).failed == 0
 
 
 def test_what_a_move_says() -> None:

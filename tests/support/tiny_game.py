@@ -22,6 +22,7 @@ from arena_engine.game import (
     Outcome,
     PositionError,
     Shuffle,
+    State,
 )
 
 PLIES = {"a": 3, "b": 4, "c": 5}
@@ -114,12 +115,12 @@ class TinyGame:
         *points, ply = map(int, match.groups())
         return TinyState(tuple(points), ply)
 
-    def forfeit(self, state: TinyState, seats: Sequence[str]) -> Outcome:
+    def forfeit(self, state: State, seats: Sequence[str]) -> Outcome:
         """The failing seats are last together, the others draw."""
         if not set(seats) <= set(PLIES):
             raise GameError(seats, state.text, "the seats are a, b and c")
         last = 1 + len(PLIES) - len(set(seats))
-        return Outcome(tuple(last if seat in seats else 1 for seat in PLIES), state.points)
+        return Outcome(tuple(last if seat in seats else 1 for seat in PLIES), state.scores())
 
 
 GAME = TinyGame()

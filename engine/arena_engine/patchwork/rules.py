@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from arena_engine import game
 from arena_engine.game import DealError, GameError, Outcome, Shuffle
 from arena_engine.patchwork.deal import check_edition, make_circle
 from arena_engine.patchwork.notation import SEATS
@@ -43,7 +44,7 @@ class Patchwork:
         """The position of that text; raises PositionError."""
         return State.from_text(text)
 
-    def forfeit(self, state: State, seats: Sequence[str]) -> Outcome:
+    def forfeit(self, state: game.State, seats: Sequence[str]) -> Outcome:
         """The failing seat is second, the other one first, whatever the scores; those are of this position."""
         unknown = set(seats) - set(SEATS)
         if unknown or not seats:
