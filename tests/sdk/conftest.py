@@ -1,9 +1,15 @@
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from tests.sdk.running import Run, Running
 from tests.sdk.stand_in import Arena, Process, serving
+
+from arena_sdk import Bot
 
 StartBot = Callable[..., Process]
 
@@ -35,3 +41,24 @@ def start_bot(tmp_path: Path) -> Iterator[StartBot]:
     yield start
     for process in started:
         process.stop()
+
+
+@pytest.fixture
+def run(arena: Arena) -> Iterator[Run]:
+    """Starts sessions with the arena; afterwards none of their threads is left."""
+    before = set(threading.enumerate())
+    started: list[Running] = []
+
+    def start(bot_class: type[Bot], **options: Any) -> Running:
+        started.append(Running(bot_class, arena, **options))
+        return started[-1]
+
+    yield start
+    for stream in arena.opened:  # a test that failed has not said it
+        stream.goodbye()
+    for running in started:
+        running.finish()
+    deadline = time.monotonic() + 5
+    while left := [thread for thread in set(threading.enumerate()) - before if "ThreadPool" not in thread.name]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)

@@ -1,100 +1,20 @@
-"""Games over a session: resuming, repeating, failing, several at once. The bots run in threads of the test."""
+"""Games over a session: what a bot is given, resuming, repeating, several at once."""
 
 import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sdk.stand_in import WAIT, Arena, Match, Stream, begin
+from tests.sdk.running import First, Run, ask
+from tests.sdk.stand_in import WAIT, Arena, Match, begin
 
 from arena.v1 import referee_pb2 as pb
 from arena_sdk import Bot, Clock, Result
-from arena_sdk.session import Session
 
 SUPPORT = Path(__file__).parents[1] / "support"
-Run = Callable[..., "Running"]
-
-
-class Running:
-    """A session in a thread."""
-
-    def __init__(self, bot_class: type[Bot], arena: Arena, **options: Any) -> None:
-        self.code: int | None = None
-        self._session = Session(bot_class, arena.address, "token", **options)
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        self.code = self._session.run()
-
-    def finish(self) -> int | None:
-        self._thread.join(WAIT)
-        assert not self._thread.is_alive()
-        return self.code
-
-
-@pytest.fixture
-def run(arena: Arena) -> Iterator[Run]:
-    """Starts sessions with the arena; afterwards none of their threads is left."""
-    before = set(threading.enumerate())
-    started: list[Running] = []
-
-    def start(bot_class: type[Bot], **options: Any) -> Running:
-        started.append(Running(bot_class, arena, **options))
-        return started[-1]
-
-    yield start
-    for stream in arena.opened:  # a test that failed has not said it
-        stream.goodbye()
-    for running in started:
-        running.finish()
-    deadline = time.monotonic() + 5
-    while left := [thread for thread in set(threading.enumerate()) - before if "ThreadPool" not in thread.name]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.01)
-
-
-class First(Bot):
-    """Plays the first legal move and remembers what it was given."""
-
-    made: list["First"]
-
-    def __init_subclass__(cls) -> None:
-        cls.made = []
-
-    def __init__(self) -> None:
-        self.positions: list[str] = []
-        self.results: list[Result] = []
-        self.started = 0
-        self.drawn = self.random.random()
-        self.made.append(self)
-
-    def on_start(self) -> None:
-        self.started += 1
-
-    def on_end(self, result: Result) -> None:
-        self.results.append(result)
-
-    def choose(self, state: Any, clock: Clock) -> Any:
-        self.clock = clock
-        self.positions.append(state.text)
-        return state.legal_moves()[0]
-
-
-def ask(stream: Stream, match: Match, *plies: str, **fields: Any) -> pb.Move:
-    stream.send(move_request=match.request(*plies, **fields))
-    move: pb.Move = stream.receive("move")
-    return move
-
-
-def failure(stream: Stream, match: Match) -> pb.Failure:
-    stream.send(move_request=match.request())
-    failure: pb.Failure = stream.receive("failure")
-    return failure
 
 
 def test_a_bot_knows_its_game(arena: Arena, run: Run) -> None:
@@ -274,101 +194,6 @@ def test_goodbye_may_ask_to_come_again(arena: Arena, run: Run) -> None:
     assert running.finish() == 0
 
 
-@pytest.mark.parametrize("where", ["load", "__init__", "on_start", "choose"])
-@pytest.mark.parametrize("error", [RuntimeError, SystemExit, KeyboardInterrupt])
-def test_an_error_of_the_bot_is_told_with_its_traceback(
-    arena: Arena, run: Run, where: str, error: type[BaseException]
-) -> None:
-    def failing(*_args: object) -> None:
-        raise error("héllo \ud800")
-
-    bot_class = type("Failing", (First,), {where: classmethod(failing) if where == "load" else failing})
-    run(bot_class)
-    stream = arena.accept()
-    stream.welcome()
-    for handle in ("1", "2"):  # the process stays for the next game
-        match = Match(handle)
-        stream.send(game_started=match.started())
-        if where == "choose":
-            stream.receive("ready")
-            told = failure(stream, match)
-        else:
-            told = stream.receive("failure")
-        assert (told.handle, told.ply) == (handle, 0)
-        assert "in failing\n    raise error(" in told.traceback
-        assert "arena_sdk/" not in told.traceback
-        assert told.traceback.strip().rpartition("\n")[2].startswith(f"{error.__name__}: héllo ")
-        assert failure(stream, match) == told
-        stream.send(game_over=match.over())
-    stream.goodbye()
-
-
-def test_a_long_traceback_keeps_its_end(arena: Arena, run: Run) -> None:
-    class Wordy(First):
-        def choose(self, state: Any, clock: Clock) -> Any:  # noqa: ARG002
-            raise RuntimeError("ü" * 100_000 + "the end")
-
-    run(Wordy)
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    told = failure(stream, match).traceback
-    assert len(told.encode()) <= 16 * 1024
-    assert told.endswith("üthe end\n")
-    stream.goodbye()
-
-
-def test_a_bot_without_choose(arena: Arena, run: Run) -> None:
-    run(type("Empty", (Bot,), {}))
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    assert "NotImplementedError: Empty has no choose(self, state, clock)" in failure(stream, match).traceback
-    stream.goodbye()
-
-
-def test_an_error_in_on_end_is_only_printed(arena: Arena, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    class Ending(First):
-        def on_end(self, result: Result) -> None:
-            raise SystemExit(result.game_id)
-
-    run(Ending)
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    stream.send(game_over=match.over())
-    stream.send(game_started=Match("h2").started())
-    stream.receive("ready")
-    stream.goodbye()
-    assert capsys.readouterr().err.endswith("SystemExit: nightly/17\n")
-
-
-class Unprintable:
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-
-@pytest.mark.parametrize(
-    ("choice", "sent"),
-    [("Kc9", "Kc9"), (None, ""), (17, "17"), ("\ud800", "?"), ("x" * 10_000, "x" * 500), ("a\nb", "a\nb")],
-)
-def test_nonsense_is_sent_as_it_is(arena: Arena, run: Run, choice: object, sent: str) -> None:
-    run(type("Odd", (First,), {"choose": lambda *_: choice}))
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    move = ask(stream, match)
-    assert move.move == sent
-    assert list(move.log) == (
-        [] if choice is not None else ["choose returned None: return a move of state.legal_moves()"]
-    )
-    stream.goodbye()
-
-
-def test_what_has_no_text_is_the_bots_error(arena: Arena, run: Run) -> None:
-    run(type("Odd", (First,), {"choose": lambda *_: Unprintable()}))
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    assert "RuntimeError: no text" in failure(stream, match).traceback
-    stream.goodbye()
-
-
 def test_log_lines_travel_with_the_next_move_within_bounds(arena: Arena, run: Run) -> None:
     class Logging(First):
         def on_start(self) -> None:
@@ -416,50 +241,6 @@ def test_async_methods(arena: Arena, run: Run) -> None:
     stream.goodbye()
     assert running.finish() == 0
     assert Async.heard == ["normal"]
-
-
-@pytest.mark.parametrize(
-    ("spoiled", "complaint"),
-    [
-        ({"checksum": 1}, "00000001 there"),
-        ({"plies": ["b rock"]}, "a ply here is a move from each of a"),
-        ({"plies": ["a rock"]}, "'rock'"),
-    ],
-)
-def test_a_position_that_went_astray_is_told(arena: Arena, run: Run, spoiled: dict[str, Any], complaint: str) -> None:
-    class Astray(First):
-        pass
-
-    run(Astray)
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    request = match.request(checksum=spoiled.get("checksum", 0))
-    request.plies.extend(spoiled.get("plies", []))
-    stream.send(move_request=request)
-    told = stream.receive("failure")
-    assert told.traceback.startswith("the bot's position is not the arena's at ply 0: ")
-    assert complaint in told.traceback
-    assert "Traceback" not in told.traceback
-    stream.goodbye()
-    assert Astray.made[0].positions == []
-
-
-@pytest.mark.parametrize(
-    ("fields", "complaint"),
-    [({"rules": "99"}, "by rules 99, this bot's engine knows"), ({"plies": ["a x"]}, "MoveSyntaxError")],
-)
-def test_a_game_that_cannot_start_is_told(arena: Arena, run: Run, fields: dict[str, Any], complaint: str) -> None:
-    class Unstarted(First):
-        pass
-
-    run(Unstarted)
-    stream, match = arena.accept(), Match()
-    stream.welcome()
-    match.plies = fields.pop("plies", [])
-    stream.send(game_started=match.started(**fields))
-    assert complaint in stream.receive("failure").traceback
-    stream.goodbye()
-    assert Unstarted.made == []
 
 
 def test_the_clock_is_what_the_arena_says(arena: Arena, run: Run) -> None:
@@ -596,23 +377,6 @@ def test_a_game_that_ended_while_away_is_let_go(arena: Arena, run: Run) -> None:
     stream.send(move_request=Match("1").request())
     assert ask(stream, Match("2")).handle == "2"
     stream.goodbye()
-
-
-def test_a_bot_that_thinks_for_ever_does_not_keep_the_session(arena: Arena, run: Run) -> None:
-    release = threading.Event()
-
-    class Endless(First):
-        def choose(self, state: Any, clock: Clock) -> Any:
-            release.wait(WAIT)
-            return super().choose(state, clock)
-
-    running = run(Endless, games_at_once=2)
-    stream, match = arena.accept(), Match()
-    begin(stream, match)
-    stream.send(move_request=match.request())
-    stream.goodbye()
-    assert running.finish() == 0
-    release.set()
 
 
 def test_an_author_may_make_a_bot_in_a_test() -> None:
