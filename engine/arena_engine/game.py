@@ -96,7 +96,6 @@ class Outcome:
     scores: tuple[int, ...]
 
 
-@runtime_checkable
 class State(Protocol):
     """A position: immutable, hashable, comparable, picklable."""
 

@@ -19,6 +19,7 @@ from arena_server.coordinator.spec_file import Settings
 from arena_server.coordinator.watching import Watcher
 from arena_server.formats import plan
 from arena_server.launching.bots import Bot, example_bots, resolve
+from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
@@ -65,6 +66,7 @@ class Event:
             ArenaError: games cannot be played or recorded.
         """
         keeper = Keeper.start()
+        prepare_grpc()
         _run(self._play(store, tournament, watcher, keeper))
 
     async def _play(self, store: Store, tournament: Tournament, watcher: Watcher, keeper: Keeper) -> None:
@@ -86,6 +88,11 @@ class Event:
                 await coordinator.run()
             except Interrupted:
                 raise Interrupted(received[0]) from None
+
+
+def prepare_grpc() -> None:
+    """Sets what grpc reads when it is imported; what the user has set stays."""
+    os.environ.setdefault("GRPC_EXPERIMENTS", EVENT_ENGINE_OFF)
 
 
 def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
