@@ -49,7 +49,7 @@ class Database:
         self.engine = engine
         self.label = label
         isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        self._reader = engine.execution_options(arena_reads=True, **isolation)
+        self._reader = engine.execution_options(arena_begin="BEGIN", **isolation)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Self:
@@ -90,6 +90,9 @@ class Database:
     def _migrate(self) -> None:
         with self.read() as connection:
             current = migrations.is_current(connection, self.label)
+        if self.is_sqlite:  # only now: a database that is not ours stays as it is
+            with self._translated(), self.engine.execution_options(arena_begin=None).begin() as connection:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
         if not current:
             with self.write() as connection:
                 migrations.upgrade(connection, self.label)
@@ -160,10 +163,11 @@ def _engine(url: URL) -> Engine:
 
 
 def _prepare(connection: Any, _record: object) -> None:
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin(connection: Connection) -> None:
-    reads = connection.get_execution_options().get("arena_reads")
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+    statement = connection.get_execution_options().get("arena_begin", "BEGIN IMMEDIATE")
+    if statement is not None:
+        connection.exec_driver_sql(statement)

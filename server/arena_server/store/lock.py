@@ -22,7 +22,7 @@ _CLASS = 0x6172656E  # "aren": our half of PostgreSQL's advisory keys
 
 
 class Lock:
-    """A tournament held by this process.
+    """A tournament held by this process: whatever an earlier coordinator gave out is stale from now on.
 
     Attributes:
         tournament: as of the taking, with its new epoch.
@@ -52,11 +52,6 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
-
-
-def take(database: Database, tournament: Tournament) -> Lock:
-    """Takes the lock and raises the epoch: whatever an earlier coordinator gave out is stale from now on."""
-    return Lock(database, tournament)
 
 
 def _taken(tournament: Tournament, holder: str) -> UserError:

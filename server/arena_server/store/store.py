@@ -21,6 +21,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._locks: list[lock.Lock] = []
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Self:
@@ -36,7 +37,9 @@ class Store:
         return cls(Database.open(url, create=create))
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Gives back every lock and closes every connection."""
+        for held in self._locks:
+            held.release()
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -69,7 +72,8 @@ class Store:
         Raises:
             UserError: another command plays this tournament.
         """
-        return lock.take(self.database, tournament)
+        self._locks.append(lock.Lock(self.database, tournament))
+        return self._locks[-1]
 
     def add_stage(
         self, tournament: Tournament, number: int, pairings: Sequence[Pairing], deals: Sequence[Mapping[str, str]]

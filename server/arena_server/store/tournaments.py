@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from arena_engine import deals
 from arena_server import ratings
-from arena_server.model import Spec, UserError, canonical_json
+from arena_server.model import ArenaError, Spec, UserError, canonical_json
 from arena_server.store import journal
 from arena_server.store.database import Database
 from arena_server.store.tables import ENTRANT, TOURNAMENT
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 def now() -> str:
     """The time as it is stored: UTC, ISO 8601 with seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def by_id(connection: Connection, tournament_id: int) -> Tournament:
@@ -44,8 +44,12 @@ def find(connection: Connection, name: str) -> Tournament | None:
 
 @lru_cache(maxsize=64)
 def spec_of(contract: str) -> Spec:
-    """What a stored contract says."""
-    return Spec.from_contract(json.loads(contract))
+    """What a stored contract says; raises ArenaError where it says nothing."""
+    try:
+        return Spec.from_contract(json.loads(contract))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        fix = "restore the database from a copy"
+        raise ArenaError("a tournament's contract is damaged", contract[:200], fix) from None
 
 
 def view(row: Row[Any]) -> Tournament:

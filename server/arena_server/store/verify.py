@@ -126,7 +126,7 @@ class _Verification:
                 self._ratings()
         except _EnoughError:
             pass
-        problems = sorted(self._problems, key=lambda problem: (not problem.number, problem.number, problem.attempt))
+        problems = sorted(self._problems, key=lambda problem: (not problem.number, problem.number))
         closed = sum(closes(result) for result in self._last.values())
         return Report(self._tournament, closed, self._attempts, self._head, tuple(problems))
 
@@ -189,16 +189,16 @@ class _Verification:
     def _entry(self, row: Row[Any], before: str) -> None:
         try:
             entry = journal.decode(row.journal, self._spec)
-            self._check_entry(row, entry, before)
+            last = self._last.get(row.number)
             self._last[row.number] = entry.result
+            self._check_entry(row, entry, before, last)
             replaying.check(self._game, entry.result)
         except ValueError as error:  # also what the engine refuses
             self._found(str(error), row.number, row.attempt)
 
-    def _check_entry(self, row: Row[Any], entry: journal.Entry, before: str) -> None:
+    def _check_entry(self, row: Row[Any], entry: journal.Entry, before: str, last: Result | None) -> None:
         planned, token = entry.result.assignment.planned, entry.result.assignment.token
         place = (planned.number, token.attempt, token.epoch, entry.sequence, entry.result.ending)
-        last = self._last.get(row.number)
         for what, stored, computed in (
             ("journal", row.journal, journal.encode(entry)),
             ("chain_hash", row.chain_hash, journal.next_link(before, row.journal)),
@@ -220,7 +220,8 @@ class _Verification:
                 self._same("game", stored, _UNPLAYED_GAME if result is None else game_columns(result), row.number)
             if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
                 self._found("the game is open in a finished tournament", row.number)
-            seats = [{name: getattr(seat, name) for name in _UNPLAYED_SEAT} for seat in self._seats[row.number]]
+            found = self._seats.get(row.number, [])
+            seats = [{name: getattr(seat, name) for name in _UNPLAYED_SEAT} for seat in found]
             expected = [] if result is None else seat_columns(result)
             self._same("seats", seats, expected or [_UNPLAYED_SEAT] * len(seats), row.number)
 

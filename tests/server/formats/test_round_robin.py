@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 
 import pytest
@@ -30,7 +30,7 @@ def test_every_two_meet_equally_often_and_sit_first_in_turn(bots: int, passes: i
     assert Counter(map(frozenset, met)) == {frozenset(pair): passes for pair in combinations(range(bots), 2)}
     for one, other in combinations(range(bots), 2):
         firsts = [pair[0] for pair in met if set(pair) == {one, other}]
-        assert all(before != after for before, after in zip(firsts, firsts[1:], strict=False))
+        assert all(before != after for before, after in pairwise(firsts))
 
 
 @given(st.integers(2, 12), st.integers(1, 3))
@@ -47,7 +47,7 @@ def test_more_seats_combine_everybody_evenly(seats: int, more: int, passes: int)
     bots = seats + more
     met = tables(bots, seats * passes, seats)
     assert Counter(map(frozenset, met)) == {frozenset(one): passes for one in combinations(range(bots), seats)}
-    seen = Counter({bot: 0 for bot in range(bots)})
+    seen = Counter(dict.fromkeys(range(bots), 0))
     for table in met:
         seen.update(table)
         assert max(seen.values()) - min(seen.values()) <= seats

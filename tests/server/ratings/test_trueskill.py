@@ -59,7 +59,12 @@ def test_equal_ranks_without_draws_leave_the_ratings() -> None:
 
 @pytest.mark.parametrize(
     ("probability", "may_draw", "told"),
-    [(-0.1, False, "from 0 up to"), (1.0, True, "from 0 up to"), (0.0, True, "may end in a draw"), (math.nan, True, "from 0 up to")],
+    [
+        (-0.1, False, "from 0 up to"),
+        (1.0, True, "from 0 up to"),
+        (0.0, True, "may end in a draw"),
+        (math.nan, True, "from 0 up to"),
+    ],
 )
 def test_a_wrong_draw_probability_is_told(probability: float, *, may_draw: bool, told: str) -> None:
     with pytest.raises(UserError, match=told):
