@@ -22,7 +22,6 @@ import typer
 from typer.core import TyperGroup
 
 from arena_server.cli import errors
-from arena_server.model import UserError
 
 COMMANDS = {
     "run-tournament": "Play a tournament; the same command again goes on with what is unfinished.",
@@ -58,6 +57,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments begin with; an unknown one names its neighbour."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from arena_server.model import UserError
+
             near = get_close_matches(args[0], COMMANDS, n=1)
             fix = f"did you mean {near[0]}?" if near else "`arena --help` lists them"
             raise UserError("no such command", repr(args[0]), fix)

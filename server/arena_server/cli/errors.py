@@ -12,15 +12,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
 import typer
 
-from arena_engine.game import GameError
 from arena_server.cli.text import clean
-from arena_server.model import ArenaError, UserError
 
-USER = UserError.exit_code
-OURS = ArenaError.exit_code
+if TYPE_CHECKING:
+    from arena_engine.game import GameError
+
+USER = 2
+OURS = 3
 INTERRUPTED = 130
 
 _CLICK_ERROR = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy that newer typers bring
@@ -68,6 +70,9 @@ def guard(work: Callable[[], None], *, as_json: bool) -> int:
 
 def told(error: Exception) -> tuple[int, Trouble]:
     """The exit code of an error and what to say about it."""
+    from arena_engine.game import GameError
+    from arena_server.model import ArenaError
+
     kind = type(error).__name__
     if _debugging():
         _print_traceback(error)

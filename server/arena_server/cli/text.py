@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from arena_server.model import Entrant
+if TYPE_CHECKING:
+    from arena_server.model import Entrant
 
 _TAB = " " * 4
 
