@@ -57,7 +57,7 @@ def sqlite(tmp_path: Path) -> str:
     return str(tmp_path / "arena.db")
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))])
+@pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest) -> str:
     """Both kinds of database in turn."""
     found: str = request.getfixturevalue(request.param)

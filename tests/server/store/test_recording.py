@@ -69,7 +69,6 @@ def test_any_order_of_recording_gives_the_same_table(tmp_path_factory: pytest.Te
     assert len(heads) == 2
 
 
-@pytest.mark.xdist_group("postgres")
 def test_both_databases_give_the_same_bits(store: Store, postgres: str) -> None:
     with Store.open(postgres) as other:
         boards = []
