@@ -7,6 +7,7 @@ with no rules, clocks, records or ratings; the other end is the same synchronous
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import resource
 import subprocess
@@ -105,49 +106,49 @@ def requests_of(result: Result) -> Iterator[bytes]:
         yield pb.PlayResponse(move_request=message).SerializeToString()
 
 
-async def echo(results: list[Result]) -> float:
+def stream_floor(results: list[Result]) -> float:
     """CPU seconds a round trip of the bare stream."""
+    import uvloop  # noqa: PLC0415 - as the referee does
+
+    longest = max(results, key=lambda result: len(result.moves))
+    with tempfile.TemporaryDirectory() as folder:
+        script, moves = Path(folder, "echo.py"), Path(folder, "moves")
+        script.write_text(ECHO)
+        moves.write_text("\n".join(move.move for move in longest.moves))
+        client = [sys.executable, str(script), f"unix:{folder}/s", str(moves)]
+        return uvloop.run(echo([list(requests_of(result)) for result in results], client))
+
+
+async def echo(games: list[list[bytes]], client: list[str]) -> float:
+    """Serves one client that answers every request; CPU seconds a round trip."""
     import grpc  # noqa: PLC0415 - after the keeper has started
 
     from arena.v1 import referee_pb2 as pb  # noqa: PLC0415
 
-    trips = 0
     used = 0.0
-    games = [list(requests_of(result)) for result in results]
 
     async def play(_requests: object, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
-        nonlocal trips, used
+        nonlocal used
         before = cpu()
-        for requests in games:
-            for request in requests:
-                await context.write(request)
-                await context.read()
-                trips += 1
+        for request in itertools.chain(*games):
+            await context.write(request)
+            await context.read()
         used = cpu() - before
         await context.write(pb.PlayResponse(move_request=pb.MoveRequest()).SerializeToString())
 
-    with tempfile.TemporaryDirectory() as folder:
-        script, moves = Path(folder, "echo.py"), Path(folder, "moves")
-        script.write_text(ECHO)
-        longest = max(results, key=lambda result: len(result.moves))
-        moves.write_text("\n".join(move.move for move in longest.moves))
-        server = grpc.aio.server()
-        handler = grpc.stream_stream_rpc_method_handler(play, request_deserializer=pb.PlayRequest.FromString)
-        server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": handler})])
-        address = f"unix:{folder}/s"
-        server.add_insecure_port(address)
-        await server.start()
-        env = {**os.environ, "GRPC_EXPERIMENTS": EVENT_ENGINE_OFF}
-        client = subprocess.Popen([sys.executable, script, address, moves], env=env)  # noqa: ASYNC220 - one, at the start
-        await asyncio.to_thread(client.wait)
-        await server.stop(0)
-    return used / trips
+    server = grpc.aio.server()
+    handler = grpc.stream_stream_rpc_method_handler(play, request_deserializer=pb.PlayRequest.FromString)
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": handler})])
+    server.add_insecure_port(client[2])
+    await server.start()
+    env = {**os.environ, "GRPC_EXPERIMENTS": EVENT_ENGINE_OFF}
+    await asyncio.to_thread(subprocess.run, client, env=env, check=True)
+    await server.stop(0)
+    return used / sum(map(len, games))
 
 
 def measure(games: int) -> dict[str, float]:
     """All figures of the referee."""
-    import uvloop  # noqa: PLC0415 - as the referee does
-
     prepare_grpc()
     with tempfile.TemporaryDirectory() as folder:
         instant = []
@@ -158,7 +159,7 @@ def measure(games: int) -> dict[str, float]:
         results, seconds, used = tournament(("random", "greedy"), games, 2, "1s")
         moves = sum(len(result.moves) for result in results)
         quick, quick_seconds, _ = tournament(tuple(instant), games, 4, "1s")
-    floor = uvloop.run(echo(results[:100]))
+    floor = stream_floor(results[:100])
     return {
         "referee_cpu_us_per_move": used / moves * 1e6,
         "stream_floor_cpu_us_per_move": floor * 1e6,

@@ -126,7 +126,7 @@ class Coordinator:
         try:
             while self._turns or (self._queue and not self._stopping):
                 while self._queue and self._may_give():
-                    self._turns.add(asyncio.create_task(self._take(self._queue.popleft())))
+                    self._give(self._queue.popleft())
                 await self._wake.wait()
                 self._wake.clear()
                 self._collect()
@@ -148,14 +148,18 @@ class Coordinator:
             return False
         return self._playing == 0 if self._queue[0].voids else self._playing < self.executor.capacity
 
+    def _give(self, turn: Turn) -> None:
+        self._playing += 1
+        self._alone = turn.voids > 0
+        self._turns.add(asyncio.create_task(self._take(turn)))
+
     async def _take(self, turn: Turn) -> Turn | None:
         """Plays and records one attempt; the turn to take again after a void one."""
         assignment = self._assign(turn)
-        self._playing += 1
-        self._alone = assignment.alone
         try:
             forfeit = self._parking.forfeit(assignment, self.game)
             result = forfeit or await self.executor.play(assignment)
+            parked = self._parking.note(result)  # before the next game is given out
         finally:
             self._playing -= 1
             self._alone = False
@@ -163,7 +167,7 @@ class Coordinator:
         try:
             again = await self._record(turn, result)
             if forfeit is None:
-                self._tell(result)
+                self._tell(result, parked)
             return again
         finally:
             self._wake.set()
@@ -185,9 +189,9 @@ class Coordinator:
         self._ended += 1
         return Turn(turn.planned, turn.voids + 1) if recorded.status is GameStatus.PLANNED else None
 
-    def _tell(self, result: Result) -> None:
+    def _tell(self, result: Result, parked: list[tuple[int, str]]) -> None:
         self.watcher.ended(result)
-        for entrant, reason in self._parking.note(result):
+        for entrant, reason in parked:
             label = self.tournament.spec.entrants[entrant].label
             self.watcher.notes(f"{label} is parked and forfeits its remaining games: {reason}")
 

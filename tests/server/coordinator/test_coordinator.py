@@ -1,0 +1,231 @@
+"""The coordinator over a real store, with an executor that plays on paper."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_game
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulation import Simulation
+from tournaments import patchwork_spec, tiny_spec
+
+from arena_engine.game import Game, find
+from arena_server.coordinator import Coordinator, Interrupted, Snapshot
+from arena_server.model import ArenaError, Assignment, Ending, Result, Spec
+from arena_server.referee.events import Ask, Event, NotSeated, Replied
+from arena_server.store import Store
+from arena_server.store.verify import verify
+
+
+class Paper:
+    """An executor whose games take a random while and end as a rule says."""
+
+    def __init__(
+        self, game: Game, capacity: int, rule: Callable[[Assignment], Ending] = lambda _: Ending.NORMAL
+    ) -> None:
+        self.game = game
+        self.capacity = capacity
+        self.rule = rule
+        self.running: Counter[bool] = Counter()
+        self.most = 0
+        self.beside_alone = 0
+        self.given: list[tuple[int, int]] = []
+        self.dice = random.Random(1)
+
+    async def play(self, assignment: Assignment) -> Result:
+        self.given.append((assignment.planned.number, assignment.token.attempt))
+        self.running[assignment.alone] += 1
+        self.most = max(self.most, self.running.total())
+        if self.running[True]:
+            self.beside_alone = max(self.beside_alone, self.running.total() - 1)
+        try:
+            await asyncio.sleep(self.dice.random() / 200)
+            return self.result(assignment)
+        finally:
+            self.running[assignment.alone] -= 1
+
+    def result(self, assignment: Assignment) -> Result:
+        ending = self.rule(assignment)
+        letters = assignment.planned.letters
+        seat = letters[assignment.planned.seats.index(0)] if ending is Ending.START_FAILURE else ""
+        starts: dict[str, list[tuple[float, Event]]] = {seat: [(0.0, NotSeated(seat, "no"))]} if seat else {}
+        simulation = Simulation(self.game, assignment, dict.fromkeys(letters, seeded), starts)
+        result = simulation.run()
+        if ending is Ending.VOID:
+            return replace(result, ending=Ending.VOID, outcome=None, reason="on paper")
+        return result
+
+
+def seeded(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+    seed = simulation.assignment.seeds["abc".index(ask.seat)]
+    moves = simulation.match.state.legal_moves(ask.seat)
+    return [(0.01, Replied(ask.seat, ask.ply, str(random.Random(seed + ask.ply).choice(moves))))]
+
+
+class Watcher:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.results: list[Result] = []
+        self.last: Snapshot | None = None
+
+    def stands(self, snapshot: Snapshot) -> None:
+        self.last = snapshot
+
+    def ended(self, result: Result) -> None:
+        self.results.append(result)
+
+    def notes(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def run(path: Path, spec: Spec, executor: Paper, stop_after: float | None = None) -> Watcher:
+    """Plays what is open of a tournament, as one command does."""
+    watcher = Watcher()
+    with Store.open(str(path)) as store, store.lock(store.enter(spec).tournament) as lock:
+
+        async def main() -> None:
+            coordinator = Coordinator(store, lock.tournament, executor.game, executor, watcher)
+            if stop_after is not None:
+                asyncio.get_running_loop().call_later(stop_after, coordinator.stop)
+            await coordinator.run()
+
+        asyncio.run(main())
+    return watcher
+
+
+def check(path: Path, spec: Spec) -> list[tuple[str, float, int, int, int]]:
+    """Verifies the tournament and gives its table."""
+    with Store.open(str(path)) as store:
+        tournament = store.enter(spec).tournament
+        report = verify(store, tournament)
+        assert report.ok, report
+        return [(row.entrant.name, row.mu, row.wins, row.losses, row.draws) for row in store.standings(tournament)]
+
+
+@pytest.mark.parametrize("spec", [patchwork_spec(), tiny_spec()], ids=["patchwork", "tiny"])
+def test_any_number_of_games_at_once_gives_the_same_ratings(tmp_path: Path, spec: Spec) -> None:
+    tables = []
+    for capacity in (1, 3, 8):
+        executor = Paper(find(spec.game), capacity)
+        watcher = run(tmp_path / f"{capacity}.db", spec, executor)
+        assert executor.most == capacity or executor.most == len(executor.given)
+        assert len({number for number, _ in executor.given}) == len(executor.given) == len(watcher.results)
+        assert watcher.last is not None
+        assert watcher.last.progress.open == 0
+        tables.append(check(tmp_path / f"{capacity}.db", spec))
+    assert tables[0] == tables[1] == tables[2]
+
+
+def test_a_void_game_is_played_again_alone_with_the_same_deal(tmp_path: Path) -> None:
+    spec = patchwork_spec()
+
+    def rule(assignment: Assignment) -> Ending:
+        void = assignment.planned.number in (2, 5) and assignment.token.attempt == 1
+        return Ending.VOID if void else Ending.NORMAL
+
+    executor = Paper(find("patchwork"), 4, rule)
+    watcher = run(tmp_path / "voids.db", spec, executor)
+    assert Counter(number for number, _ in executor.given)[2] == 2
+    assert executor.beside_alone == 0
+    deals = {(result.assignment.planned.number, str(result.assignment.planned.deal)) for result in watcher.results}
+    assert len(deals) == 12
+    run(tmp_path / "quiet.db", spec, Paper(find("patchwork"), 4))
+    assert check(tmp_path / "voids.db", spec) == check(tmp_path / "quiet.db", spec)
+
+
+def test_three_voids_abandon_a_game_and_the_event_goes_on(tmp_path: Path) -> None:
+    spec = patchwork_spec()
+    executor = Paper(find("patchwork"), 4, lambda given: Ending.VOID if given.planned.number == 3 else Ending.NORMAL)
+    watcher = run(tmp_path / "a.db", spec, executor)
+    assert [attempt for number, attempt in executor.given if number == 3] == [1, 2, 3]
+    assert watcher.last is not None
+    assert watcher.last.progress.abandoned == 1
+    assert watcher.last.progress.folded == 11
+    check(tmp_path / "a.db", spec)
+
+
+@pytest.mark.parametrize("spec", [patchwork_spec(games=10), tiny_spec(games=30)], ids=["patchwork", "tiny"])
+def test_a_bot_that_never_starts_is_parked(tmp_path: Path, spec: Spec) -> None:
+    def rule(assignment: Assignment) -> Ending:
+        return Ending.START_FAILURE if 0 in assignment.planned.seats else Ending.NORMAL
+
+    executor = Paper(find(spec.game), 1, rule)
+    watcher = run(tmp_path / "a.db", spec, executor)
+    failed = [result for result in watcher.results if result.ending is Ending.START_FAILURE]
+    assert len(failed) == 3  # the others were forfeited unplayed
+    assert [line for line in watcher.lines if "bot0 1.0 is parked" in line] == watcher.lines
+    assert watcher.last is not None
+    assert watcher.last.progress.open == 0
+    assert watcher.last.standings[-1].losses == watcher.last.standings[-1].games
+    check(tmp_path / "a.db", spec)
+
+
+def test_a_bot_that_fails_now_and_then_is_not_parked(tmp_path: Path) -> None:
+    def rule(assignment: Assignment) -> Ending:
+        return Ending.START_FAILURE if assignment.planned.seats[0] == 0 else Ending.NORMAL
+
+    watcher = run(tmp_path / "a.db", patchwork_spec(games=10), Paper(find("patchwork"), 1, rule))
+    assert not watcher.lines
+    assert len(watcher.results) == 30
+
+
+def test_stopped_and_run_again_it_ends_as_if_never_stopped(tmp_path: Path) -> None:
+    spec = patchwork_spec(games=20)
+    run(tmp_path / "whole.db", spec, Paper(find("patchwork"), 2))
+    executor = Paper(find("patchwork"), 2)
+    stops = 0
+    while True:
+        try:
+            run(tmp_path / "torn.db", spec, executor, stop_after=0.1)
+            break
+        except Interrupted:
+            stops += 1
+    assert stops
+    assert len(executor.given) == len(set(executor.given)) == 60  # none lost, none twice
+    assert check(tmp_path / "torn.db", spec) == check(tmp_path / "whole.db", spec)
+
+
+def test_an_executor_that_cannot_play_stops_the_run(tmp_path: Path) -> None:
+    def broken(assignment: Assignment) -> Ending:
+        if assignment.planned.number == 4:
+            raise ArenaError("no more machines")
+        return Ending.NORMAL
+
+    with pytest.raises(ArenaError, match="no more machines"):
+        run(tmp_path / "a.db", patchwork_spec(), Paper(find("patchwork"), 2, broken))
+    run(tmp_path / "a.db", patchwork_spec(), Paper(find("patchwork"), 2))
+    check(tmp_path / "a.db", patchwork_spec())
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 9), st.dictionaries(st.integers(1, 12), st.integers(1, 3), max_size=4), st.randoms())
+def test_whatever_is_void(
+    tmp_path_factory: pytest.TempPathFactory, capacity: int, voids: dict[int, int], dice: random.Random
+) -> None:
+    """Every planned game is rated once or abandoned after three voids, whatever the order they end in."""
+    spec = tiny_spec(bots=4, games=3)
+
+    def rule(assignment: Assignment) -> Ending:
+        void = assignment.token.attempt <= voids.get(assignment.planned.number, 0)
+        return Ending.VOID if void else Ending.NORMAL
+
+    executor = Paper(tiny_game.GAME, capacity, rule)
+    executor.dice = dice
+    path = tmp_path_factory.mktemp("voids") / "a.db"
+    watcher = run(path, spec, executor)
+    assert watcher.last is not None
+    progress = watcher.last.progress
+    lost = sum(1 for number, count in voids.items() if count == 3 and number <= progress.planned)
+    assert progress.abandoned == lost
+    assert progress.folded == progress.planned - lost
+    assert executor.beside_alone == 0
+    check(path, spec)

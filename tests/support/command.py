@@ -1,0 +1,94 @@
+"""The `arena` command as a user runs it, and the bots that tests give it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ARENA = [sys.executable, "-c", "from arena_server.cli import main; main()"]
+
+FIRST = """
+    from arena_sdk import Bot
+
+    class First(Bot):
+        def choose(self, state, clock):
+            {body}
+
+    if __name__ == "__main__":
+        First.main()
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without what would change what a command does."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ARENA_") or key == "ARENA_REQUIRE"}
+    return {**kept, "COLUMNS": "120", **more}
+
+
+def arena(*arguments: str, cwd: Path, timeout: float = 60, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end."""
+    return subprocess.run(
+        [*ARENA, *arguments],
+        cwd=cwd,
+        env=environment(**more),
+        timeout=timeout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
+    """Starts a command in a process group of its own."""
+    return subprocess.Popen(
+        [*ARENA, *arguments],
+        cwd=cwd,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def games(cwd: Path, *arguments: str) -> list[dict[str, Any]]:
+    """All records of the tournament played last."""
+    done = arena("games", "export", "--all", *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def bot(folder: Path, name: str, body: str = "return state.legal_moves()[0]") -> str:
+    """A bot in one file whose `choose` is that body; returns its path."""
+    path = folder / f"{name}.py"
+    path.write_text(textwrap.dedent(FIRST).format(body=textwrap.indent(textwrap.dedent(body), " " * 8).strip()))
+    return str(path)
+
+
+def script(folder: Path, name: str, text: str, manifest: str = "") -> str:
+    """A bot in a folder with a manifest of its own; returns the folder."""
+    home = folder / name
+    home.mkdir()
+    (home / "bot.py").write_text(textwrap.dedent(text))
+    lines = f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\n' if "command" not in manifest else ""
+    (home / "bot.toml").write_text(lines + textwrap.dedent(manifest))
+    return str(home)
+
+
+def processes_of(folder: Path) -> Iterator[psutil.Process]:
+    """Every process that runs in or below a folder, or was told its path."""
+    for process in psutil.process_iter():
+        try:
+            told = any(str(folder) in word for word in process.cmdline())
+            if process.pid != os.getpid() and (told or Path(process.cwd()).is_relative_to(folder)):
+                yield process
+        except (psutil.Error, OSError):
+            continue
