@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
 from arena_engine.game import SEATS
 from arena_server.model import Ending, Entrant
-from arena_server.store.tables import GAME, SEAT, TOURNAMENT
+from arena_server.store.tables import GAME, SEAT
 from arena_server.store.views import Tournament
 
 
@@ -89,7 +89,6 @@ def crosstable(connection: Connection, tournament: Tournament) -> Crosstable:
             _count(_NORMAL).label("margin_games"),
         )
         .join(GAME, and_(GAME.c.tournament_id == _ME.c.tournament_id, GAME.c.number == _ME.c.number))
-        .join(TOURNAMENT, TOURNAMENT.c.id == GAME.c.tournament_id)
         .join(
             _OTHER,
             and_(
@@ -98,7 +97,7 @@ def crosstable(connection: Connection, tournament: Tournament) -> Crosstable:
                 _OTHER.c.seat != _ME.c.seat,
             ),
         )
-        .where(_ME.c.tournament_id == tournament.id, _ME.c.rank.is_not(None), GAME.c.number <= TOURNAMENT.c.watermark)
+        .where(_ME.c.tournament_id == tournament.id, _ME.c.mu.is_not(None))
         .group_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
         .order_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
     )
