@@ -12,7 +12,7 @@ import grpc
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.model import Option
-from arena_server.wire.session import Session, Stream
+from arena_server.wire.session import Session, Stream, next_request
 
 PROTOCOL = 1
 HELLO_LIMIT = 10.0
@@ -65,12 +65,12 @@ class Lobby:
     async def _hello(self, stream: Stream) -> pb.Hello:
         try:
             async with asyncio.timeout(HELLO_LIMIT):
-                request = await stream.read()
+                request = await next_request(stream)
         except TimeoutError:
             request = None
-        if not isinstance(request, pb.PlayRequest) or request.WhichOneof("message") != "hello":
+        if request is None or request.WhichOneof("message") != "hello":
             await stream.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message of a stream must be Hello")
-        assert isinstance(request, pb.PlayRequest)
+        assert request is not None
         return request.hello
 
     def _refusal(self, hello: pb.Hello) -> pb.Goodbye | None:

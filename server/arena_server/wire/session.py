@@ -18,6 +18,12 @@ GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
 Stream = grpc.aio.ServicerContext[pb.PlayRequest, bytes]
 
 
+async def next_request(stream: Stream) -> pb.PlayRequest | None:
+    """What the bot says next; None at the end of the stream."""
+    request: object = await stream.read()
+    return request if isinstance(request, pb.PlayRequest) else None
+
+
 class Listener(Protocol):
     """Who plays a game over a session: told about one handle."""
 
@@ -94,11 +100,10 @@ class Session:
         return list(self.games.values())
 
     async def _read(self, stream: Stream) -> None:
-        while True:
-            request = await stream.read()
+        while (request := await next_request(stream)) is not None:
             at = time.monotonic()
-            if not isinstance(request, pb.PlayRequest) or self._stream is not stream:  # its end, or it was replaced
-                return
+            if self._stream is not stream:
+                return  # it was replaced meanwhile
             await self._dispatch(request, at)
 
     async def _dispatch(self, request: pb.PlayRequest, at: float) -> None:
