@@ -1,6 +1,6 @@
 """How strong the example bots are: plays the matches of example_bots/README.md with the real referee.
 
-    python benchmarks/strength.py                 # all of it, about half an hour
+    python benchmarks/strength.py                 # all of it, about a quarter of an hour
     python benchmarks/strength.py greedy planner  # only the matches of these bots, as the first of the two
     python benchmarks/strength.py --pairs 5       # a quick look
 
