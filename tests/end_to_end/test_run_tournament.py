@@ -60,7 +60,7 @@ def test_the_same_command_again_shows_what_is_finished(tmp_path: Path, bots: lis
     began = time.monotonic()
     again = arena(*command, cwd=tmp_path)
     assert again.returncode == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert board(tmp_path) == first
     assert len(games(tmp_path)) == 6
     fresh = arena(*command, "--new", cwd=tmp_path)
@@ -125,10 +125,9 @@ def test_a_second_command_on_the_same_tournament_is_refused(tmp_path: Path, bots
     process = start(*command, cwd=tmp_path)
     try:
         deadline = time.monotonic() + 20
-        while not list(processes_of(tmp_path)):
+        while not psutil.Process(process.pid).children():  # the keeper comes after the lock
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        time.sleep(1)
         second = arena(*command, cwd=tmp_path)
         assert second.returncode == 2
         assert "is being played by another command" in second.stderr
@@ -142,12 +141,11 @@ def test_a_second_command_on_the_same_tournament_is_refused(tmp_path: Path, bots
 def test_a_lost_keeper_blames_nobody(tmp_path: Path, bots: list[str]) -> None:
     process = start("run-tournament", *bots, "--games", "40", "--seed", "s", "--time", "5s", cwd=tmp_path)
     deadline = time.monotonic() + 20
-    while not list(processes_of(tmp_path)):
+    while len(family := psutil.Process(process.pid).children(recursive=True)) < 3:  # the keeper and two bots
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    time.sleep(1)
-    keepers = [child for child in psutil.Process(process.pid).children() if "keeper" in " ".join(child.cmdline())]
-    keepers[0].kill()
+    (keeper,) = [child for child in family if child.ppid() == process.pid]
+    keeper.kill()
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 3, errors
     assert "keeper" in errors
@@ -167,8 +165,7 @@ def test_a_bot_whose_files_changed_makes_a_new_tournament(tmp_path: Path, bots: 
     bot(tmp_path, "one", SEEDED)
     refused = arena(*command, "--name", "mine", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "one" in refused.stderr
-    assert "digest" in refused.stderr
+    assert "files of one 0" in refused.stderr
 
 
 def test_a_spec_file(tmp_path: Path, bots: list[str]) -> None:
@@ -226,7 +223,7 @@ def test_a_mistake_is_one_clear_line(tmp_path: Path, bots: list[str], arguments:
         ('gmaes = 2\nbots = ["one.py", "two.py"]', ["line 1", "'gmaes'", "did you mean games?"]),
         ('games = "2"', ["line 1", "games", "whole number"]),
         ('\nbots = "one.py"', ["line 2", "bots", "list"]),
-        ("games = ", ["line 1"]),
+        ("games = ", ["spec.toml", "not TOML"]),
         ('bots = ["one.py", "nobody"]', ["nobody"]),
     ],
 )

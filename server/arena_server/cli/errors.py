@@ -95,7 +95,14 @@ def _usage(error: Exception) -> Trouble:
     message = str(getattr(error, "format_message", error.__str__)())
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "arena"
-    return Trouble("UsageError", message[:1].lower() + message[1:].rstrip("."), fix=f"see `{path} --help`")
+    value = _given(error.__cause__)
+    return Trouble("UsageError", message[:1].lower() + message[1:].rstrip("."), value, f"see `{path} --help`")
+
+
+def _given(cause: object) -> str:
+    """What the user typed where an option's type refused it: newer typers check with pydantic."""
+    errors = getattr(cause, "errors", None)
+    return repr(errors()[0]["input"]) if callable(errors) else ""
 
 
 def _bug(error: Exception) -> Trouble:
