@@ -77,7 +77,7 @@ class Simulation:
         self.stalled += seconds
 
     def _step(self) -> bool:
-        alarm = self.match.alarm(self.now())
+        alarm = self.match.alarm()
         if self._queue and (alarm is None or self._queue[0][0] <= alarm):
             at, _, event = heapq.heappop(self._queue)
         elif alarm is not None:

@@ -40,6 +40,7 @@ class Fields(NamedTuple):
     edition: str
 
 
+@lru_cache(maxsize=4096)  # the other player's quilt stays as it is
 def format_quilt(letters: int) -> str:
     """A quilt as text: rows from the top, a letter for each covered cell, a digit for a run of empty ones."""
     cells = letters.to_bytes(CELLS, "little").decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena_server.model import TimeControl
 
@@ -10,8 +10,7 @@ MAX_CREDIT_US = 1_000_000
 """Credit for our own stalls in one move; more than that voids the game soon enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(NamedTuple):
     """An instant of the referee.
 
     Attributes:
@@ -31,8 +30,7 @@ class Now:
         return max(0, round((self.stalled - then.stalled) * 1e6))
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What one ply cost a seat.
 
     Attributes:
@@ -56,25 +54,32 @@ class SeatClock:
 
     Args:
         margin_us: overrun that is forgiven.
+
+    Attributes:
+        due: the instant after which the running ply is an overrun, as far as was known when last looked at.
     """
 
-    __slots__ = ("bank_us", "control", "margin_us", "started")
+    __slots__ = ("bank_us", "control", "due", "margin_us", "started")
 
     def __init__(self, control: TimeControl, margin_us: int) -> None:
         self.control = control
         self.margin_us = margin_us
         self.bank_us = control.bank_us
         self.started: Now | None = None
+        self.due: float | None = None
 
     @property
     def allowance_us(self) -> int | None:
         """What the seat may use for the next ply, without the margin; None is untimed."""
-        limits = [limit for limit in (self.bank_us, self.control.limit_us) if limit is not None]
-        return min(limits) if limits else None
+        limit = self.control.limit_us
+        if self.bank_us is None or limit is None:
+            return limit if self.bank_us is None else self.bank_us
+        return min(self.bank_us, limit)
 
     def start(self, now: Now) -> None:
         """The request goes out."""
         self.started = now
+        self.due = self.deadline(now)
 
     def read(self, now: Now) -> Reading:
         """What the running ply has cost until now."""
@@ -99,6 +104,6 @@ class SeatClock:
 
     def stop(self, reading: Reading) -> None:
         """The ply is answered: charges the bank and adds the increment."""
-        self.started = None
+        self.started = self.due = None
         if self.bank_us is not None:
             self.bank_us = max(0, self.bank_us - reading.charged_us) + self.control.increment_us

@@ -108,14 +108,13 @@ class Driver:
 
     def _set_timer(self) -> None:
         """Keeps a timer no later than the next deadline; an early one costs less than setting it at every ply."""
-        now = self.stalls.now()
-        alarm = self.match.alarm(now)
+        alarm = self.match.alarm()
         if alarm is None or (self._timer is not None and self._alarm <= alarm):
             return
         if self._timer is not None:
             self._timer.cancel()
         self._alarm = alarm
-        self._timer = asyncio.get_running_loop().call_later(max(0.0, alarm - now.at), self._ring)
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, alarm - self.stalls.now().at), self._ring)
 
     def _ring(self) -> None:
         self._timer = None

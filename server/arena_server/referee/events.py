@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena_server.model import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Seated:
+class Seated(NamedTuple):
     """A session for the seat is there; it has until `ready_by` (monotonic seconds) to say Ready."""
 
     seat: str
     ready_by: float
 
 
-@dataclass(frozen=True, slots=True)
-class NotSeated:
+class NotSeated(NamedTuple):
     """No session for the seat could be had: the bot did not start."""
 
     seat: str
@@ -24,15 +22,13 @@ class NotSeated:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(NamedTuple):
     """The seat is prepared."""
 
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replied:
+class Replied(NamedTuple):
     """The seat answered a request."""
 
     seat: str
@@ -42,45 +38,39 @@ class Replied:
     log: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """The bot's own code failed."""
 
     seat: str
     traceback: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resigned:
+class Resigned(NamedTuple):
     """The seat gives up."""
 
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """The seat sent what makes no sense."""
 
     seat: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(NamedTuple):
     """The seat's stream broke; its process may live."""
 
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """The seat has a stream again."""
 
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exited:
+class Exited(NamedTuple):
     """The seat's process is gone."""
 
     seat: str
@@ -88,24 +78,21 @@ class Exited:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ticked:
+class Ticked(NamedTuple):
     """Time has passed."""
 
 
 Event = Seated | NotSeated | Ready | Replied | Failed | Resigned | Malformed | Lost | Returned | Exited | Ticked
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(NamedTuple):
     """Send GameStarted to the seat, with all plies so far."""
 
     seat: str
     plies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """Send MoveRequest to the seat, then tell the match with `asked`."""
 
     seat: str
@@ -113,8 +100,7 @@ class Ask:
     plies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(NamedTuple):
     """The match has ended."""
 
     result: Result

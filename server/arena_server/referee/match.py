@@ -125,12 +125,11 @@ class Match:
         """Ends the attempt for a reason of ours."""
         return [] if self.result is not None else [self._over(Ending.VOID, now, reason)]
 
-    def alarm(self, now: Now) -> float | None:
-        """The next instant at which Ticked could change something."""
+    def alarm(self) -> float | None:
+        """An instant at which Ticked should come, no later than the next one that matters."""
         if self.result is not None:
             return None
-        instants = [self._deadline(seat, now) for seat in self.seats.values()]
-        return min((instant for instant in instants if instant is not None), default=None)
+        return min((due for seat in self.seats.values() if (due := self._due(seat)) is not None), default=None)
 
     # Events
 
@@ -196,22 +195,24 @@ class Match:
 
     def _tick(self, now: Now) -> None:
         for seat in self.seats.values():
-            deadline = self._deadline(seat, now)
-            if deadline is None or now.at < deadline:
+            due = self._due(seat)
+            if due is None or now.at < due:
                 continue
-            if self._playing:
+            if not self._playing:
+                self._fail(seat, _Trouble(Ending.START_FAILURE, "was not ready within its start limit"), now)
+            elif seat.clock.due is None or now.at >= (seat.clock.deadline(now) or 0.0):
                 self._time_out(seat, now)
             else:
-                self._fail(seat, _Trouble(Ending.START_FAILURE, "was not ready within its start limit"), now)
+                seat.clock.due = seat.clock.deadline(now)  # a stall of ours has moved it
 
-    def _deadline(self, seat: _Seat, now: Now) -> float | None:
+    def _due(self, seat: _Seat) -> float | None:
         if not self._playing:
             return None if seat.ready or seat.failure else seat.ready_by
         if not seat.open or seat.clock.started is None:
             return None
-        if seat.clock.allowance_us is not None:
-            return seat.clock.deadline(now)
-        return None if seat.lost_at is None else max(seat.lost_at, seat.clock.started.at) + UNTIMED_ABSENCE
+        if seat.clock.due is not None or seat.lost_at is None:
+            return seat.clock.due
+        return max(seat.lost_at, seat.clock.started.at) + UNTIMED_ABSENCE
 
     # The course of the game
 

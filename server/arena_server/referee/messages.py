@@ -34,19 +34,19 @@ def game_started(handle: str, effect: Begin, match: Match) -> bytes:
 def move_request(handle: str, effect: Ask, match: Match, mode: pb.ObservationMode.ValueType, now: Now) -> bytes:
     """A move is asked, with what the bot's observation mode wants to be told."""
     position = match.state.text
-    message = pb.MoveRequest(
-        handle=handle,
-        seat=effect.seat,
-        ply=effect.ply,
-        plies=effect.plies,
-        clock=_clock(match, effect.seat, now),
-        checksum=zlib.crc32(position.encode()),
-    )
+    response = pb.PlayResponse()
+    message = response.move_request  # filled in place: a nested message that is handed over is copied
+    message.handle = handle
+    message.seat = effect.seat
+    message.ply = effect.ply
+    message.plies.extend(effect.plies)
+    message.checksum = zlib.crc32(position.encode())
+    _fill_clock(message.clock, match, effect.seat, now)
     if mode in (pb.OBSERVATION_MODE_FULL, pb.OBSERVATION_MODE_FULL_WITH_LEGAL_MOVES):
         message.position = position
     if mode == pb.OBSERVATION_MODE_FULL_WITH_LEGAL_MOVES:
         message.legal_moves.extend(str(move) for move in match.state.legal_moves(effect.seat))
-    return pb.PlayResponse(move_request=message).SerializeToString()
+    return response.SerializeToString()
 
 
 def game_over(handle: str, seat: str, result: Result) -> bytes:
@@ -82,10 +82,13 @@ def _time_control(control: TimeControl) -> pb.TimeControl:
     return pb.TimeControl(limit_us=control.limit_us, bank_us=control.bank_us, increment_us=increment)
 
 
-def _clock(match: Match, letter: str, now: Now) -> pb.Clock:
+def _fill_clock(message: pb.Clock, match: Match, letter: str, now: Now) -> None:
     clock = match.seats[letter].clock
-    message = pb.Clock(left_us=clock.left_us(now), bank_us=clock.bank_us)
-    for other, seat in match.seats.items():
-        if other != letter and seat.clock.bank_us is not None:
-            message.opponents_us[other] = seat.clock.bank_us
-    return message
+    left = clock.left_us(now)
+    if left is not None:
+        message.left_us = left
+    if clock.bank_us is not None:
+        message.bank_us = clock.bank_us
+        for other, seat in match.seats.items():
+            if other != letter and seat.clock.bank_us is not None:
+                message.opponents_us[other] = seat.clock.bank_us

@@ -11,9 +11,6 @@ import grpc
 from arena.v1 import referee_pb2 as pb
 from arena_server.model import Option
 
-WRITE_LIMIT = 5.0
-"""Seconds that one write may block before the stream counts as lost: messages are small, so only a dead peer blocks."""
-
 GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
 Stream = grpc.aio.ServicerContext[pb.PlayRequest, bytes]
 
@@ -64,14 +61,17 @@ class Session:
         return self._stream is not None
 
     async def send(self, data: bytes) -> bool:
-        """Sends a serialised PlayResponse; False where there is no stream to send it on."""
+        """Sends a serialised PlayResponse; False where there is no stream to send it on.
+
+        A write blocks only on a peer that does not read: keepalive ends such a stream within ten seconds.
+        """
         stream = self._stream
         if stream is None:
             return False
         try:
-            async with asyncio.timeout(WRITE_LIMIT), self._writing:
+            async with self._writing:
                 await stream.write(data)
-        except (TimeoutError, grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+        except (grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
             self._detach(stream)
             return False
         return True

@@ -246,7 +246,7 @@ def test_seats_that_fail_on_one_ply_are_all_blamed() -> None:
 SCRIPTS: dict[str, Script] = {
     "plays": plays(),
     "slow": plays(0.14),
-    "late": plays(0.2),
+    "late": plays(1.0),  # more than the limit and all credit for stalls
     "silent": events(),
     "illegal": lambda _s, ask: [(0.01, Replied(ask.seat, ask.ply, "?"))],
     "raises": lambda _s, ask: [(0.01, Failed(ask.seat, "ValueError"))],
