@@ -12,7 +12,7 @@ from arena_server.store import Recorded, Store
 
 T = TypeVar("T")
 
-GATHER = 0.1
+GATHER = 0.25
 """Seconds that a finished game waits for others to share its commit: alone it costs three times as much."""
 
 

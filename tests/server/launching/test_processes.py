@@ -56,7 +56,7 @@ async def ended(process: Process) -> Exit:
 
 async def until(true: Callable[[], Any]) -> None:
     async with asyncio.timeout(BOUND_S):
-        while not true():  # noqa: ASYNC110 - another process makes it true
+        while not true():
             await asyncio.sleep(0.01)
 
 
@@ -70,7 +70,7 @@ async def pid_in(path: Path) -> int:
 
 async def printed(process: Process, enough: int) -> processes.Output:
     async with asyncio.timeout(BOUND_S):
-        while (output := await process.output()).stdout_bytes < enough:  # noqa: ASYNC110 - likewise
+        while (output := await process.output()).stdout_bytes < enough:
             await asyncio.sleep(0.01)
     return output
 

@@ -68,7 +68,7 @@ async def stream(address: str, token: str, **metadata: str) -> AsyncIterator[Any
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - the condition is the server's
+        while not condition():
             await asyncio.sleep(0.005)
 
 
