@@ -45,11 +45,14 @@ class Match:
     def play(self, games: int) -> Match:
         """Plays it."""
         event = Event.of(Settings(bots=self.bots, games=games, seed="bench", time="1s", concurrency=AT_ONCE))
-        with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/bench.db") as store:
-            with store.lock(store.enter(event.spec).tournament) as lock:
-                began, used = time.perf_counter(), cpu()
-                event.play(store, lock.tournament, self)
-                self.seconds, self.cpu = time.perf_counter() - began, cpu() - used
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Store.open(f"{folder}/bench.db") as store,
+            store.lock(store.enter(event.spec).tournament) as lock,
+        ):
+            began, used = time.perf_counter(), cpu()
+            event.play(store, lock.tournament, self)
+            self.seconds, self.cpu = time.perf_counter() - began, cpu() - used
         return self
 
     def stands(self, snapshot: Snapshot) -> None:
