@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from typing import Annotated
 
 import typer
@@ -17,6 +19,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OfTournament = Annotated[
     str | None, typer.Option("--tournament", metavar="NAME", help="Which one.  [default: the one started last]")
 ]
+
+
+def program() -> str:
+    """How the user can call this command again: a virtual environment's need not be on the path."""
+    return "arena" if shutil.which("arena") or not sys.argv[0].endswith("arena") else os.path.relpath(sys.argv[0])
 
 
 def database_url(given: str | None) -> str:

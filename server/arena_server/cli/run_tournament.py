@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, database_url
+from arena_server.cli.options import AsJson, Db, database_url, program
 
 if TYPE_CHECKING:
     from arena_server.coordinator.event import Event
@@ -109,4 +109,4 @@ def _show_result(store: Store, tournament: Tournament, *, as_json: bool) -> None
     print_leaderboard(store, tournament.name, as_json=as_json)
     if not as_json:
         print()
-        print("arena crosstable, arena games list, arena replay last, arena verify: more about it")
+        print(f"more about it: {program()} crosstable | games list | replay last | verify")
