@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -107,7 +107,7 @@ class PatchworkEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self._on = True
         return self._seen(), {**self._info(replies), "opponent": opponents.label(opponent)}
 
-    def step(self, action: np.int64 | int) -> Step:
+    def step(self, action: SupportsIndex) -> Step:
         """Makes the learner's move, then those of the opponent.
 
         Args:
@@ -120,7 +120,7 @@ class PatchworkEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         if not self._on:
             raise GameOverError("step", "", "no episode is on: call reset")
         try:
-            self.state = self.state.after(action_move(self.state, int(action)))
+            self.state = self.state.after(action_move(self.state, action))
         except IllegalMoveError as refusal:
             self._on = False
             reward = self._mine(episodes.forfeit(self.seat, self._reward))

@@ -7,6 +7,7 @@ neutral token. Moves listed by ``State.legal_moves`` have rising ids. For numpy 
 from __future__ import annotations
 
 from operator import index
+from typing import SupportsIndex
 
 from arena_engine.game import GameError, IllegalMoveError
 from arena_engine.patchwork.moves import ADVANCE, BUYS, LEATHER, Move
@@ -38,22 +39,22 @@ def action_id(state: State, move: Move) -> int:
     return FIRST_BUY + slot * SLOT + move.orientation * CELLS + CELL_OF[move.square]
 
 
-def action_move(state: State, action: int) -> Move:
+def action_move(state: State, action: SupportsIndex) -> Move:
     """The move of an id, legal or not; raises IllegalMoveError where there is none."""
-    action = _checked(state, action)
-    if action == 0:
+    number = _checked(state, action)
+    if number == 0:
         return ADVANCE
-    if action < FIRST_BUY:
-        return LEATHER[action - FIRST_LEATHER]
-    slot, rest = divmod(action - FIRST_BUY, SLOT)
+    if number < FIRST_BUY:
+        return LEATHER[number - FIRST_LEATHER]
+    slot, rest = divmod(number - FIRST_BUY, SLOT)
     if slot >= len(state.offered):
         why = f"slot {slot} is empty, {len(state.offered)} patches are for sale"
-        raise IllegalMoveError(action, state.text, f"no move has this id: {why}")
+        raise IllegalMoveError(number, state.text, f"no move has this id: {why}")
     orientation, cell = divmod(rest, CELLS)
     return Move.parse(f"{state.offered[slot]}{orientation}{SQUARES[cell]}")
 
 
-def _checked(state: State, action: int) -> int:
+def _checked(state: State, action: SupportsIndex) -> int:
     try:
         number = index(action)
     except TypeError:
