@@ -53,7 +53,7 @@ def seated(opponent: Opponent, game: str, seat: str, source: Random) -> Choose:
         GameError: nothing that is installed can seat it.
     """
     if opponent is None:
-        return lambda state: source.choice(state.legal_moves())
+        return lambda state: state.random_move(source)
     if isinstance(opponent, str):
         return _provider("text")(opponent, game, seat, source.getrandbits(63))
     if isinstance(opponent, type):

@@ -12,18 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena_engine.patchwork import symmetries
-from arena_engine.patchwork.encoding import ACTIONS, EncodingError, legal_actions
+from arena_engine.patchwork.encoding import ACTIONS, EncodingError
 from arena_engine.patchwork.observation import PARTS, SIZE, observe
 from arena_engine.patchwork.quilt import CELLS
 from arena_engine.patchwork.state import State
 
-_BYTES = -(-ACTIONS // 8)
-
 
 def legal_mask(state: State) -> NDArray[np.bool_]:
     """The legal action ids: ``(2026,)``, all False when the game is over."""
-    packed = np.frombuffer(legal_actions(state).to_bytes(_BYTES, "little"), np.uint8)
-    return np.unpackbits(packed, count=ACTIONS, bitorder="little").view(np.bool_)
+    return np.frombuffer(bytearray(state.action_mask()), np.bool_)  # a bytearray, so that it can be written
 
 
 def observation(state: State, seat: str | None = None) -> NDArray[np.uint8]:

@@ -152,6 +152,7 @@ def test_an_illegal_action_loses_and_says_why() -> None:
         (1, "no leather to place"),
         (82 + 8, "it would leave the quilt"),
         (ACTIONS, "ids are 0 to 2025"),
+        (0.5, "an action id is a whole number"),
     ):
         env.reset(options={"circle": CIRCLE})
         _, reward, terminated, truncated, info = env.step(action)
