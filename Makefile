@@ -12,7 +12,7 @@ tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
 	$(BIN)/arena run-tournament
 
 test: $(DEV_READY)  ## Sets all up and runs the tests.
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(DEV_READY)  ## Linters, types, layers, protocol.
 	$(BIN)/ruff check .
