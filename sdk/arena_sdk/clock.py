@@ -8,7 +8,7 @@ from time import monotonic
 from types import MappingProxyType
 
 OVERHEAD_S = 0.010
-OVERHEAD_SHARE = 0.05
+OVERHEAD_SHARE = 0.10
 """Kept back of every move, the larger one of both: the way of the message, the garbage collector, other processes."""
 GAME_MOVES = 25
 LAST_MOVES = 8
