@@ -20,7 +20,7 @@ def test_the_advice_is_positive_and_leaves_time_for_the_way(
 
 def test_the_advice_for_a_limit() -> None:
     assert math.isclose(advice(0.1), 0.09)
-    assert math.isclose(advice(2.0), 1.9)
+    assert math.isclose(advice(2.0), 1.8)
     assert math.isclose(advice(0.01), 0.005)
 
 
