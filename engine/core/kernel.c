@@ -318,12 +318,32 @@ static PyObject *kernel_scores(PyObject *self, PyObject *unused) {
 
 /* Moves. */
 
+static PyObject *leather_list(const Game *game) {
+    PyObject *list = PyList_New(game->empty[game->mover]);
+    Py_ssize_t listed = 0;
+    for (Board empty = FULL ^ game->quilt[game->mover]; list && empty; empty &= empty - 1)
+        PyList_SetItem(list, listed++, Py_NewRef(objects.leather[lowest(empty)]));
+    return list;
+}
+
+/* As list_moves in convert.c, but straight into the list: authors call this most. */
 static PyObject *move_list(const Game *game) {
-    uint16_t moves[ACTIONS];
-    int listed = list_moves(game, moves);
-    PyObject *list = PyList_New(listed);
-    for (int i = 0; list && i < listed; i++)
-        PyList_SetItem(list, i, move_object(moves[i]));
+    if (is_over(game))
+        return PyList_New(0);
+    if (game->due)
+        return leather_list(game);
+    Places places;
+    count_all(&places, game);
+    PyObject *list = PyList_New(1 + places.total);
+    if (!list)
+        return NULL;
+    Py_ssize_t listed = 0;
+    PyList_SetItem(list, listed++, Py_NewRef(objects.advance));
+    for (int i = 0; i < places.looks; i++) {
+        PyObject **moves = objects.buy[places.found[i].look];
+        for (Board anchors = places.found[i].anchors; anchors; anchors &= anchors - 1)
+            PyList_SetItem(list, listed++, Py_NewRef(moves[lowest(anchors)]));
+    }
     return list;
 }
 

@@ -359,7 +359,7 @@ class Position:
     def playout(self, random: random_module.Random, policy: str = "uniform") -> Self:
         """The last position of a random game from here; arguments as for ``random_move``."""
         check_policy(policy)
-        return self._play_out(policy, SplitMix(random.getrandbits(64)))
+        return self.play_out(policy, SplitMix(random.getrandbits(64)))
 
     def playouts(self, count: int, random: random_module.Random, policy: str = "uniform") -> Tally:
         """Plays many random games from here; arguments as for ``random_move``.
@@ -375,12 +375,13 @@ class Position:
         _check_count(count, 1_000_000_000, "a number of playouts is 0 to 1000000000")
         check_policy(policy)
         source = SplitMix(random.getrandbits(64))
-        lasts = [self._play_out(policy, source) for _ in range(count)]
+        lasts = [self.play_out(policy, source) for _ in range(count)]
         wins = sum(last.winner == "a" for last in lasts)
         points = [sum(last.score(seat) for last in lasts) for seat in SEATS]
         return Tally(count, (wins, count - wins), (points[0], points[1]))
 
-    def _play_out(self, policy: str, source: SplitMix) -> Self:
+    def play_out(self, policy: str, source: SplitMix) -> Self:
+        """As ``playout``, from a generator that is used further."""
         state = self
         while not state.is_over:
             state = state.after_unchecked(choose(state, policy, source))
