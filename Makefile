@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
+CORE := $(wildcard engine/core/*)
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
 .PHONY: tournament test check proto bench constraints clean
@@ -41,10 +42,10 @@ $(VENV)/bin/python:
 	@echo "Setting up $(VENV), a minute or so ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+$(READY): pyproject.toml constraints.txt $(CORE) | $(VENV)/bin/python
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 
-$(DEV_READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+$(DEV_READY): pyproject.toml constraints.txt $(CORE) | $(VENV)/bin/python
 	@$(PIP) install -c constraints.txt -e '.[dev,postgres]'
 	@touch $@ $(READY)

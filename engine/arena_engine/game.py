@@ -172,7 +172,7 @@ def find(name: str) -> Game:
 
 def format_ply(moves: Mapping[str, Any]) -> str:
     """One ply as text: seat and move in turn, separated by spaces: ``"a K6c4"``, ``"a rock c paper"``."""
-    return " ".join(f"{seat} {move}" for seat, move in sorted(moves.items()))
+    return " ".join([f"{seat} {moves[seat]}" for seat in sorted(moves)])
 
 
 def parse_ply(state: State, text: str) -> dict[str, Any]:

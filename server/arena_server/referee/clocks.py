@@ -86,21 +86,26 @@ class SeatClock:
         if self.started is None:
             return Reading(0, 0, overrun=False)
         used = now.us_since(self.started)
-        credit = min(now.stalled_us_since(self.started), MAX_CREDIT_US, used)
+        credit = 0
+        if now.stalled > self.started.stalled:
+            credit = min(now.stalled_us_since(self.started), MAX_CREDIT_US, used)
         allowed = self.allowance_us
         return Reading(used, credit, overrun=allowed is not None and used - credit > allowed + self.margin_us)
 
     def left_us(self, now: Now) -> int | None:
         """What is left for the running or next ply, never negative; None is untimed."""
         allowed = self.allowance_us
-        return None if allowed is None else max(0, allowed - self.read(now).charged_us)
+        if allowed is None or self.started is None:
+            return allowed
+        return max(0, allowed - self.read(now).charged_us)
 
     def deadline(self, now: Now) -> float | None:
         """The instant after which the running ply is an overrun, as far as is known now."""
         allowed = self.allowance_us
         if self.started is None or allowed is None:
             return None
-        return self.started.at + (allowed + self.margin_us + self.read(now).credit_us) / 1e6
+        credit = self.read(now).credit_us if now.stalled > self.started.stalled else 0
+        return self.started.at + (allowed + self.margin_us + credit) / 1e6
 
     def stop(self, reading: Reading) -> None:
         """The ply is answered: charges the bank and adds the increment."""

@@ -10,25 +10,7 @@ from datetime import UTC, datetime
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.model import MARGIN_LAUNCHED_US, Assignment, Result
-from arena_server.referee import messages
-from arena_server.referee.events import (
-    Ask,
-    Begin,
-    Effect,
-    Event,
-    Exited,
-    Failed,
-    Lost,
-    Malformed,
-    NotSeated,
-    Over,
-    Ready,
-    Replied,
-    Resigned,
-    Returned,
-    Seated,
-    Ticked,
-)
+from arena_server.referee import events, messages
 from arena_server.referee.match import Match
 from arena_server.referee.players import Player
 from arena_server.referee.stalls import Stalls
@@ -59,20 +41,20 @@ class Driver:
     async def seat(self, letter: str, player: Player) -> None:
         """A bot takes its seat."""
         chair = self.chairs[letter] = Chair(self, letter, player)
-        await self.happen(Seated(letter, player.ready_by()))
+        await self.happen(events.Seated(letter, player.ready_by()))
         if not chair.player.alive:
             chair.exited()
 
     async def leave_empty(self, letter: str, reason: str, evidence: str) -> None:
         """No bot could be had for the seat."""
-        await self.happen(NotSeated(letter, reason, evidence))
+        await self.happen(events.NotSeated(letter, reason, evidence))
 
-    async def happen(self, event: Event, at: float | None = None) -> None:
+    async def happen(self, event: events.Event, at: float | None = None) -> None:
         """Feeds the match one event and does what it wants done."""
         now = self.stalls.now() if at is None else self.stalls.instant(at)
         await self._do(self.match.on(event, now))
 
-    def post(self, event: Event) -> None:
+    def post(self, event: events.Event) -> None:
         """The same from where nothing can be awaited."""
         self._spawn(self.happen(event))
 
@@ -89,14 +71,14 @@ class Driver:
         for chair in self.chairs.values():
             chair.close()
 
-    async def _do(self, effects: list[Effect]) -> None:
+    async def _do(self, effects: list[events.Effect]) -> None:
         for effect in effects:
             match effect:
-                case Begin():
+                case events.Begin():
                     await self.chairs[effect.seat].begin(effect)
-                case Ask():
+                case events.Ask():
                     await self.chairs[effect.seat].ask(effect)
-                case Over(result=result):
+                case events.Over(result=result):
                     await self._tell(result)
         self._set_timer()
 
@@ -118,7 +100,7 @@ class Driver:
 
     def _ring(self) -> None:
         self._timer = None
-        self.post(Ticked())
+        self.post(events.Ticked())
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -145,17 +127,18 @@ class Chair:
 
     # What the match wants
 
-    async def begin(self, effect: Begin) -> None:
+    async def begin(self, effect: events.Begin) -> None:
         """Tells the bot of the game."""
         await self.player.session.send(messages.game_started(self.handle, effect, self.driver.match))
 
-    async def ask(self, effect: Ask) -> None:
+    async def ask(self, effect: events.Ask) -> None:
         """Asks for a move; the clock starts between serialising and writing."""
         hello = self.player.session.hello
         mode = hello.observation_mode if hello is not None else pb.OBSERVATION_MODE_UNSPECIFIED
-        data = messages.move_request(self.handle, effect, self.driver.match, mode, self.driver.stalls.now())
+        match, stalls = self.driver.match, self.driver.stalls
+        data = messages.move_request(self.handle, effect, match, mode, stalls.now())
         self.thinking = effect.ply
-        self.driver.match.asked(self.letter, self.driver.stalls.now())
+        match.asked(self.letter, stalls.now())
         await self.player.session.send(data)
 
     async def tell(self, result: Result) -> None:
@@ -181,32 +164,32 @@ class Chair:
 
     def malformed(self, reason: str) -> None:
         """The bot sent what makes no sense."""
-        self.driver.post(Malformed(self.letter, reason))
+        self.driver.post(events.Malformed(self.letter, reason))
 
     def lost(self) -> None:
         """The stream broke."""
-        self.driver.post(Lost(self.letter))
+        self.driver.post(events.Lost(self.letter))
 
     def returned(self) -> None:
         """There is a new stream."""
-        self.driver.post(Returned(self.letter))
+        self.driver.post(events.Returned(self.letter))
 
     def exited(self, _future: object = None) -> None:
         """The process is gone."""
         gone = self.player.process.exited.result()
-        self.driver.post(Exited(self.letter, gone.describe(), gone.output.stderr))
+        self.driver.post(events.Exited(self.letter, gone.describe(), gone.output.stderr))
 
-    def _event(self, message: GameMessage) -> Event:
+    def _event(self, message: GameMessage) -> events.Event:
         match message:
             case pb.Move():
-                log = tuple(line[:MAX_LOG_LINE] for line in message.log[:MAX_LOG_LINES])
-                return Replied(self.letter, message.ply, message.move, message.own_us, log)
+                log = tuple(line[:MAX_LOG_LINE] for line in message.log[:MAX_LOG_LINES]) if message.log else ()
+                return events.Replied(self.letter, message.ply, message.move, message.own_us, log)
             case pb.Failure():
-                return Failed(self.letter, message.traceback)
+                return events.Failed(self.letter, message.traceback)
             case pb.Resign():
-                return Resigned(self.letter)
+                return events.Resigned(self.letter)
             case _:
-                return Ready(self.letter)
+                return events.Ready(self.letter)
 
     def _drop_late(self) -> None:
         if self.thinking is None:

@@ -32,8 +32,8 @@ from arena_server.referee.events import (
     Ticked,
 )
 
-MAX_STALLED_US = 2_000_000
-"""Stalls of our own in one game that void it."""
+MAX_STALLED = 2.0
+"""Seconds of our own stalls in one game that void it."""
 UNTIMED_ABSENCE = 30.0
 """Seconds that a lost stream may stay away where no clock ends the wait."""
 MAX_REPLY = 200
@@ -93,9 +93,11 @@ class Match:
         }
         self.plies: list[str] = []
         self.result: Result | None = None
+        self._asked: list[_Seat] = []  # the seats of this ply
         self._moves: list[Played] = []
         self._began = now
         self._playing = False
+        self._failed = False
 
     @property
     def ply(self) -> int:
@@ -106,14 +108,12 @@ class Match:
         """Takes one event and says what is to be done about it."""
         if self.result is not None:
             return []
-        if self._playing and now.stalled_us_since(self._began) > MAX_STALLED_US:
-            return [self._over(Ending.VOID, now, "the arena itself stalled for over 2 s")]
+        if self._playing and now.stalled - self._began.stalled > MAX_STALLED:
+            return [self._over(Ending.VOID, now, f"the arena itself stalled for over {MAX_STALLED:g} s")]
         if isinstance(event, Ticked):
             self._tick(now)
             return self._settle(now)
-        seat = self.seats[event.seat]
-        effects = self._take(seat, event, now)
-        return effects + self._settle(now)
+        return self._take(self.seats[event.seat], event, now) + self._settle(now)
 
     def asked(self, letter: str, now: Now) -> None:
         """A request of this seat goes out now; one sent again does not restart its clock."""
@@ -135,6 +135,8 @@ class Match:
 
     def _take(self, seat: _Seat, event: Event, now: Now) -> list[Effect]:  # noqa: C901 - one case an event
         match event:
+            case Replied():  # first: it is nearly every event
+                self._take_reply(seat, event, now)
             case Seated(ready_by=ready_by):
                 seat.ready_by = ready_by
                 return [self._begin(seat)]
@@ -142,8 +144,6 @@ class Match:
                 self._fail(seat, _Trouble(Ending.START_FAILURE, reason, evidence), now)
             case Ready():
                 return self._take_ready(seat)
-            case Replied():
-                self._take_reply(seat, event, now)
             case Returned():
                 seat.lost_at = None
                 return [self._begin(seat)]
@@ -219,37 +219,41 @@ class Match:
     def _settle(self, now: Now) -> list[Effect]:
         """Goes on as soon as nothing more is awaited."""
         if not self._playing:
-            if not all(seat.ready or seat.failure for seat in self.seats.values()):
+            return self._settle_seating(now)
+        for seat in self._asked:
+            if seat.move is None and seat.failure is None:
                 return []
-        elif any(seat.open for seat in self.seats.values()):
-            return []
-        if any(seat.failure for seat in self.seats.values()):
+        if self._failed:
             return [self._forfeit(now)]
-        if self._playing:
-            self._advance()
-        else:
-            self._playing = True
-            self._began = now
+        self._advance()
+        return self._next_ply(now)
+
+    def _settle_seating(self, now: Now) -> list[Effect]:
+        if not all(seat.ready or seat.failure for seat in self.seats.values()):
+            return []
+        if self._failed:
+            return [self._forfeit(now)]
+        self._playing = True
+        self._began = now
         return self._next_ply(now)
 
     def _advance(self) -> None:
-        moves = {seat.letter: seat.move for seat in self.seats.values() if seat.asked}
+        moves = {seat.letter: seat.move for seat in self._asked}
         self.plies.append(format_ply(moves))
         self.state = self.state.play(moves)
-        for seat in self.seats.values():
+        for seat in self._asked:
             seat.asked = False
             seat.move = None
 
     def _next_ply(self, now: Now) -> list[Effect]:
         if self.state.is_over:
             return [self._over(Ending.NORMAL, now)]
-        asked = [self.seats[letter] for letter in self.state.to_move]
-        for seat in asked:
+        self._asked = [self.seats[letter] for letter in self.state.to_move]
+        for seat in self._asked:
             seat.asked = True
-        for seat in asked:
             if seat.pending is not None:
                 self._fail(seat, seat.pending, now)
-        effects: list[Effect] = [self._ask(seat) for seat in asked if seat.open]
+        effects: list[Effect] = [self._ask(seat) for seat in self._asked if seat.failure is None]
         return effects or self._settle(now)
 
     def _ask(self, seat: _Seat) -> Ask:
@@ -274,6 +278,7 @@ class Match:
     def _fail(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
         if seat.failure is not None:
             return
+        self._failed = True
         reading = seat.clock.read(now)
         seat.failure = Failure(
             seat=seat.letter,
