@@ -70,13 +70,16 @@ int list_moves(const Game *game, uint16_t *moves) {
     return listed;
 }
 
-/* A byte for each action id, 1 where it is legal. */
-void write_mask(const Game *game, uint8_t *mask) {
-    uint16_t moves[ACTIONS];
-    int listed = list_moves(game, moves);
-    memset(mask, 0, ACTIONS);
-    for (int i = 0; i < listed; i++)
-        mask[action_of(game, moves[i])] = 1;
+/* What covers each cell, after a move. */
+void write_letters(uint8_t *letters, int move) {
+    if (move >= BUY) {
+        const Look *look = &rules.looks[(move - BUY) / CELLS];
+        int corner = (move - BUY) % CELLS;
+        for (int i = 0; i < look->size; i++)
+            letters[corner + look->offsets[i]] = (uint8_t)rules.patches[look->patch].letter;
+    } else if (move >= LEATHER) {
+        letters[move - LEATHER] = '*';
+    }
 }
 
 bool read_policy(PyObject *name, Policy *policy) {

@@ -47,6 +47,7 @@ int action_of(const Game *game, int move);
 int move_of(const Game *game, long action);
 int list_moves(const Game *game, uint16_t *moves);
 void write_mask(const Game *game, uint8_t *mask);
+void write_letters(uint8_t *letters, int move);
 bool read_policy(PyObject *name, Policy *policy);
 bool read_seed(PyObject *random, Random *seeded);
 bool read_count(PyObject *number, const char *what, long most, long *count);

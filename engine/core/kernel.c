@@ -365,18 +365,6 @@ static PyObject *kernel_is_legal(PyObject *self, PyObject *move) {
     return PyBool_FromLong(number >= 0 && is_legal(&kernel(self)->game, number));
 }
 
-static void write_letters(Kernel *self, int seat, int move) {
-    uint8_t *letters = self->letters[seat];
-    if (move >= BUY) {
-        const Look *look = &rules.looks[(move - BUY) / CELLS];
-        int corner = (move - BUY) % CELLS;
-        for (int i = 0; i < look->size; i++)
-            letters[corner + look->offsets[i]] = (uint8_t)rules.patches[look->patch].letter;
-    } else if (move >= LEATHER) {
-        letters[move - LEATHER] = '*';
-    }
-}
-
 static Kernel *copy(Kernel *self) {
     Kernel *next = new_kernel(Py_TYPE((PyObject *)self));
     if (next) {
@@ -393,7 +381,7 @@ static PyObject *step(Kernel *self, int move) {
     int me = self->game.mover;
     make(&next->game, move);
     settle(&next->game);
-    write_letters(next, me, move);
+    write_letters(next->letters[me], move);
     next->players[1 - me] = Py_XNewRef(self->players[1 - me]);
     return (PyObject *)next;
 }
@@ -458,7 +446,7 @@ static PyObject *kernel_playout(PyObject *self, PyObject *arguments, PyObject *n
         int me = game.mover;
         Choice choice = choose(&game, policy, &random);
         make_choice(&game, choice);
-        write_letters(last, me, choice.move);
+        write_letters(last->letters[me], choice.move);
     }
     last->game = game;
     settle(&last->game);

@@ -144,11 +144,11 @@ static bool load_patch(PyObject *fact, int index) {
     return true;
 }
 
-/* (bonus points, income passed, leather passed by edition) */
+/* (bonus points, first buttons, income passed, leather passed by edition) */
 static bool load_track(PyObject *facts) {
     PyObject *income, *leather;
     Py_ssize_t spaces, same;
-    if (!PyArg_ParseTuple(facts, "iOO!", &rules.bonus_points, &income, &PyTuple_Type, &leather)
+    if (!PyArg_ParseTuple(facts, "iiOO!", &rules.bonus_points, &rules.first_buttons, &income, &PyTuple_Type, &leather)
         || !read_bytes(income, rules.income_passed, 2, MAX_SPACES, &spaces))
         return false;
     rules.final = (int)spaces - 1;

@@ -19,7 +19,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     }
 #endif
     PyObject *module = PyModule_Create(&definition);
-    if (module && (add_kernel(module) < 0 || add_tree(module) < 0)) {
+    if (module && (add_kernel(module) < 0 || add_tree(module) < 0 || add_games(module) < 0)) {
         Py_DECREF(module);
         return NULL;
     }

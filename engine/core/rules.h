@@ -58,7 +58,7 @@ typedef struct {
     int look_count, place_count, final, editions;
     uint8_t income_passed[MAX_SPACES];
     uint8_t leather_passed[MAX_EDITIONS][MAX_SPACES];
-    int bonus_points;
+    int bonus_points, first_buttons;
 } Rules;
 
 extern Rules rules;

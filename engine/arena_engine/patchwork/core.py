@@ -55,7 +55,8 @@ def _compiled() -> type[PureKernel]:
         )
         for patch in PATCHES.values()
     )
-    track = (BONUS_POINTS, bytes(INCOME_PASSED), tuple(bytes(LEATHER_PASSED[edition]) for edition in EDITIONS))
+    leather = tuple(bytes(LEATHER_PASSED[edition]) for edition in EDITIONS)
+    track = (BONUS_POINTS, Player().buttons, bytes(INCOME_PASSED), leather)
     _core.load(patches, track, ADVANCE, LEATHER, EDITIONS, POLICIES, Player, Tally, GameError, PositionError)
 
     class CompiledKernel(_core.Kernel, Position):
