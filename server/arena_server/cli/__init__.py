@@ -31,6 +31,7 @@ COMMANDS = {
     "games": "List, show and export games.",
     "replay": "Show a game position by position.",
     "verify": "Replay and rate every recorded game again and compare.",
+    "doctor": "Look at what the arena needs from this machine.",
     "version": "Show the versions of the arena and of what it plays.",
 }
 """Every command in the order of ``arena --help``."""
