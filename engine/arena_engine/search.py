@@ -2,7 +2,7 @@
 
     search = Search(state, bot.random)
     move = search.run(stop=lambda: clock.budget <= 0)
-    search.advance(move)                 # keeps what is known below it; likewise for the other seat's moves
+    search.move_to(state)                # when asked again: keeps what is known of the new position
 
 Without functions of your own the whole search runs in the compiled core, or in Python where there is none: the same
 moves from the same seed and number of playouts, only slower.
@@ -19,6 +19,7 @@ from typing import Protocol
 from arena_engine.game import GameError, GameOverError
 from arena_engine.patchwork import Move, State
 from arena_engine.patchwork.core import ENGINE
+from arena_engine.patchwork.notation import SEATS
 from arena_engine.patchwork.playout import check_policy
 from arena_engine.patchwork.tree import Candidates, Evaluate, Line, Playout, Priors, Tree, tidiest
 
@@ -71,16 +72,19 @@ class Search:
         _check(nodes, 1, 100_000_000, "a tree has 1 to 100000000 nodes")
         check_policy(policy)
         self._state = state
-        self._batch = 1
-        self._tree: _Tree
-        if ENGINE == "compiled" and not (evaluate or candidates or priors):
-            from arena_engine.patchwork import _core  # noqa: PLC0415 - it is there
+        own = evaluate or candidates or priors
+        self._batch = 1 if own or ENGINE == "pure" else BATCH
 
-            self._tree = _core.Tree(state, random, c, width, policy, nodes)
-            self._batch = BATCH
-        else:
+        def plant(root: State) -> _Tree:
+            if self._batch == BATCH:
+                from arena_engine.patchwork import _core  # noqa: PLC0415 - it is there
+
+                return _core.Tree(root, random, c, width, policy, nodes)
             consider = candidates or (lambda state: tidiest(state, width) if width else state.legal_moves())
-            self._tree = Tree(state, evaluate or Playout(random, policy), consider, priors, c=c, nodes=nodes)
+            return Tree(root, evaluate or Playout(random, policy), consider, priors, c=c, nodes=nodes)
+
+        self._plant = plant
+        self._tree = plant(state)
 
     @property
     def state(self) -> State:
@@ -142,6 +146,30 @@ class Search:
         """
         self._state = self._state.after(move)
         self._tree.advance(move)
+
+    def move_to(self, state: State) -> None:
+        """Goes on from a later position, with all that is known of it; from one of another game it begins anew."""
+        moves = _way(self._state, state)
+        if moves is None:
+            self._state, self._tree = state, self._plant(state)
+        for move in moves or ():
+            self.advance(move)
+
+
+def _way(state: State, target: State) -> list[Move] | None:
+    """The moves that lead from one position to another, None where there are none."""
+    if state == target:
+        return []
+    if state.is_over or any(state.time(seat) > target.time(seat) for seat in SEATS):
+        return None
+    wanted = target.player(state.seat_to_move).letters
+    for move in state.legal_moves():
+        cells = move.letters // ord(move.patch or ">") * 0xFF
+        if wanted & cells == move.letters:
+            rest = _way(state.after(move), target)
+            if rest is not None:
+                return [move, *rest]
+    return None
 
 
 def _check(number: int, least: int, most: int, why: str) -> None:

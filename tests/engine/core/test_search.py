@@ -140,3 +140,22 @@ def test_one_thread_at_a_time() -> None:
         thread.join()
     assert all("another thread" in str(error) for error in errors)
     assert search.best in START.legal_moves()
+
+
+@pytest.mark.parametrize("plies", [0, 1, 3, 8])
+def test_it_moves_on_to_a_later_position(plies: int) -> None:
+    search, state = Search(START, Random(1)), START
+    search.run(2000)
+    for _ in range(plies):
+        line = max(search.lines(), key=lambda line: line.visits, default=None)
+        state = state.after(line.move if line else state.legal_moves()[-1])
+        search.move_to(state)
+    kept = search.visits
+    search.move_to(state)
+    assert (search.state, search.visits) == (state, kept)
+    twin = Search(START, Random(1))
+    twin.run(2000)
+    twin.move_to(state)
+    assert twin.visits == kept
+    search.move_to(START)
+    assert (search.state, search.visits) == (START, 2000 if plies == 0 else 0)
