@@ -219,3 +219,30 @@ def test_children_of_a_bot_go_with_it(tmp_path: Path, good: list[str]) -> None:
     """
     done = arena("run-tournament", good[0], bot(tmp_path, "leaky", body), "--games", "2", "--time", "1s", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+HEARS = """
+    from arena_sdk import Bot
+
+    class Hears(Bot):
+        def choose(self, state, clock):
+            return state.legal_moves()[0]
+
+        def on_end(self, result):
+            with open({path!r}, "a") as file:
+                print(result.ending, result.won, file=file)
+
+    Hears.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "ending"),
+    [("import os; os._exit(1)", "crash"), ("while True: pass", "timeout"), ("return None", "illegal_move")],
+)
+def test_the_survivor_hears_that_it_won(tmp_path: Path, body: str, ending: str) -> None:
+    heard = tmp_path / "heard"
+    survivor = script(tmp_path, "survivor", HEARS.format(path=str(heard)))
+    done = arena("run-tournament", survivor, bot(tmp_path, "bad", body), "--games", "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert heard.read_text().splitlines() == [f"{ending} True"] * 2
