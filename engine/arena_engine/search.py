@@ -60,7 +60,7 @@ class Search:
         state: State,
         random: Random,
         *,
-        c: float = 0.7,
+        c: float = 0.4,
         width: int = 2,
         policy: str = "first_fit",
         evaluate: Evaluate | None = None,

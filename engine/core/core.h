@@ -34,6 +34,7 @@ typedef struct {
 
 extern PyTypeObject *kernel_type;
 
+Kernel *new_kernel(PyTypeObject *type);
 PyObject *load(PyObject *module, PyObject *arguments);
 int add_kernel(PyObject *module);
 int add_tree(PyObject *module);

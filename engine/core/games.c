@@ -276,7 +276,7 @@ static PyObject *games_state(PyObject *self, PyObject *arguments) {
         return NULL;
     if (i < 0 || i >= games_of(self)->count || !PyType_IsSubtype(type, kernel_type))
         return PyErr_Format(PyExc_IndexError, "there is no such game");
-    Kernel *state = (Kernel *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    Kernel *state = new_kernel(type);
     if (state) {
         state->game = games_of(self)->tables[i].game;
         memcpy(state->letters, games_of(self)->tables[i].letters, sizeof state->letters);

@@ -9,8 +9,12 @@ static Kernel *kernel(PyObject *self) {
     return (Kernel *)self;
 }
 
-static Kernel *new_kernel(PyTypeObject *type) {
-    return (Kernel *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+/* It holds nothing that could hold it, so the garbage collector need not look at the millions a search may keep. */
+Kernel *new_kernel(PyTypeObject *type) {
+    Kernel *made = (Kernel *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (made && PyObject_GC_IsTracked((PyObject *)made))
+        PyObject_GC_UnTrack(made);
+    return made;
 }
 
 static void kernel_dealloc(PyObject *self) {

@@ -42,12 +42,12 @@ static Board straight(int run) {
 }
 
 /* Takes the straight piece that covers most of what is left, until nothing is left. */
-static void cut_into_runs(Look *look) {
+static bool cut_into_runs(Look *look) {
     Board left = look->shape;
     for (look->runs = 0; left; look->runs++) {
         int most = 0;
         for (int run = 0; run < RUNS; run++)
-            for (int at = 0; at + (run % LONGEST) * (run < LONGEST ? 1 : SIDE) < CELLS; at++) {
+            for (int at = 0; at < 64 && at + (run % LONGEST) * (run < LONGEST ? 1 : SIDE) < CELLS; at++) {
                 Board cells = straight(run) << at;
                 if ((cells & look->shape) == cells && count(cells & left) > most) {
                     most = count(cells & left);
@@ -55,12 +55,15 @@ static void cut_into_runs(Look *look) {
                     look->at[look->runs] = (uint8_t)at;
                 }
             }
+        if (!most)
+            return false; /* a cell in the last two rows of so big a look */
         left &= ~(straight(look->run[look->runs]) << look->at[look->runs]);
     }
     for (int i = look->runs; i < 3; i++) {
         look->run[i] = look->run[0];
         look->at[i] = look->at[0];
     }
+    return true;
 }
 
 static bool number_move(PyObject *move, int number) {
@@ -112,11 +115,11 @@ static bool load_look(PyObject *fact, int patch) {
     for (int i = 0; i < look->size; i++)
         if (look->offsets[i] < CELLS)
             look->shape |= BIT(look->offsets[i]);
-    if (number < 0 || number >= LOOKS_OF_PATCH || count(look->shape) != look->size || look->anchors & ~FULL) {
+    if (number < 0 || number >= LOOKS_OF_PATCH || count(look->shape) != look->size || look->anchors & ~FULL
+        || !cut_into_runs(look)) {
         PyErr_SetString(PyExc_ValueError, "a look's number, offsets or anchors are wrong");
         return false;
     }
-    cut_into_runs(look);
     rules.look_count++;
     return load_places(look, moves);
 }

@@ -109,6 +109,12 @@ static inline bool has_seven(Board quilt) {
     return (runs & (Board)(7 | 7 << SIDE | 7 << 2 * SIDE)) != 0;
 }
 
+/* board >> n for n below 64, which spares the compiler the other case. */
+static inline Board down(Board board, int n) {
+    uint64_t low = (uint64_t)board, high = (uint64_t)(board >> 64);
+    return (Board)(high >> n) << 64 | low >> n | high << 1 << (63 - n);
+}
+
 /* Where straight pieces of 1 .. LONGEST cells lie wholly in a set of cells: first those to the right, then those down.
    A look is two to four of them, so that fewer sets are shifted than it has cells. */
 #define LONGEST 5
@@ -129,11 +135,11 @@ static inline Runs runs_of(Board empty) {
 
 /* All corners at which a look covers only empty cells; runs to the right may wrap, but not at a look's anchors. */
 static inline Board fits(const Look *look, const Runs *runs) {
-    Board found = look->anchors & runs->at[look->run[0]] >> look->at[0];
-    found &= runs->at[look->run[1]] >> look->at[1];
-    found &= runs->at[look->run[2]] >> look->at[2];
+    Board found = look->anchors & down(runs->at[look->run[0]], look->at[0]);
+    found &= down(runs->at[look->run[1]], look->at[1]);
+    found &= down(runs->at[look->run[2]], look->at[2]);
     for (int i = 3; i < look->runs; i++)
-        found &= runs->at[look->run[i]] >> look->at[i];
+        found &= down(runs->at[look->run[i]], look->at[i]);
     return found;
 }
 
