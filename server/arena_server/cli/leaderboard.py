@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from arena_server.cli.options import AsJson, Db, OfTournament
+from arena_server.model import UserError
 
 if TYPE_CHECKING:
     from arena_server.store import Progress, Standing, Store
     from arena_server.store.queries import Leaderboard
 
 
-def leaderboard(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = False) -> None:
+def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
+    *,
+    tournament: OfTournament = None,
+    full: Annotated[bool, typer.Option("--full", help="How sure it is: Elo, intervals, seats, calibration.")] = False,
+    since: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="With --full: only games from this number on.")
+    ] = None,
+    opponent: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="With --full: only games of this bot; may be repeated.")
+    ] = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the standings of a tournament."""
     from arena_server.cli.output import opened
 
+    if not full and (since is not None or opponent):
+        raise UserError(
+            "a choice of games without --full", "--since" if opponent is None else "--opponent", "add --full"
+        )
     with opened(db, quiet=as_json) as store:
-        print_leaderboard(store, tournament, as_json=as_json)
+        if full:
+            from arena_server.cli.full_leaderboard import print_full
+
+            print_full(store, tournament, since=since, opponents=opponent or (), as_json=as_json)
+        else:
+            print_leaderboard(store, tournament, as_json=as_json)
 
 
 def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = False) -> None:

@@ -42,6 +42,11 @@ def standings_lines(standings: Sequence[Standing]) -> list[str]:
     return standings_grid(standings).lines()
 
 
+def won_lost(standing: Standing, *, draws: bool) -> str:
+    """``12-8``; where any game was drawn ``12-8-0``."""
+    return f"{standing.wins}-{standing.losses}" + (f"-{standing.draws}" if draws else "")
+
+
 def failures_text(failures: Mapping[Ending, int]) -> str:
     """``timeout 3, crash 1``; ``-`` for none."""
     return ", ".join(f"{kind.replace('_', ' ')} {number}" for kind, number in failures.items()) or "-"
@@ -55,14 +60,13 @@ def margin_text(margin: float | None) -> str:
 def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[str]]:
     names = labels([standing.entrant for standing in standings])
     for name, standing in zip(names, standings, strict=True):
-        won_lost = f"{standing.wins}-{standing.losses}"
         yield (
             str(standing.rank),
             name,
             f"{standing.mu:.2f}",
             f"{standing.sigma:.2f}",
             f"{standing.rating.conservative:.2f}",
-            f"{won_lost}-{standing.draws}" if draws else won_lost,
+            won_lost(standing, draws=draws),
             str(standing.games),
             margin_text(standing.margin),
             failures_text(standing.failures),

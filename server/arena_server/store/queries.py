@@ -14,9 +14,11 @@ from sqlalchemy import Connection, Row, Select, select
 
 from arena_engine.record import GameRecord
 from arena_server.model import ArenaError, Ending, Entrant, Result, UserError
+from arena_server.ratings.pairs import Meeting
 from arena_server.store import journal, records, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
+from arena_server.store.meetings import meetings, tallies
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import view
@@ -38,6 +40,18 @@ class Leaderboard:
     tournament: Tournament
     standings: Sequence[Standing]
     progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some of the rated games at one moment, and the standings by them alone.
+
+    Attributes:
+        games: in schedule order.
+    """
+
+    board: Leaderboard
+    games: Sequence[Meeting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,33 @@ def leaderboard(store: Store, tournament: Tournament) -> Leaderboard:
             standings.standings(connection, tournament),
             standings.progress(connection, tournament),
         )
+
+
+def selection(
+    store: Store, tournament: Tournament, *, since: int | None = None, opponents: Sequence[str] = ()
+) -> Selection:
+    """The rated games and the standings by them; a choice of games is rated on its own.
+
+    Args:
+        store: the database.
+        tournament: whose games.
+        since: only games from this number on.
+        opponents: only games of the bots of these names or labels, without regard to case.
+
+    Raises:
+        UserError: no such game, or no bot of that name plays there.
+    """
+    if since is not None and not 1 <= since <= max(tournament.planned, 1):
+        raise MissingError("no such game", since, f"{tournament.name} has {tournament.planned} games")
+    places = {place for bot in opponents for place in _places(tournament, bot)}
+    with store.database.read() as connection:
+        games = meetings(connection, tournament, since or 1, places)
+        progress = standings.progress(connection, tournament)
+        if since is None and not places:
+            rows = standings.standings(connection, tournament)
+        else:
+            rows = standings.ranked(list(zip(tournament.spec.entrants, tallies(games, tournament), strict=True)))
+    return Selection(Leaderboard(tournament, rows, progress), games)
 
 
 def crosstable(store: Store, tournament: Tournament) -> Crosstable:

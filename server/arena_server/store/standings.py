@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -17,9 +17,13 @@ from arena_server.store.views import GameStatus, Progress, Standing, Tournament
 def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
     query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    rows = [(entrant(row), tally(row)) for row in connection.execute(query)]
-    rows.sort(key=lambda row: (-row[1].rating.conservative, -row[1].rating.mu, row[0].name.casefold()))
-    return [_standing(rank, *row) for rank, row in enumerate(rows, 1)]
+    return ranked([(entrant(row), tally(row)) for row in connection.execute(query)])
+
+
+def ranked(rows: Sequence[tuple[Entrant, Tally]]) -> list[Standing]:
+    """The same from entrants and their tallies, in the order of entry."""
+    best_first = sorted(rows, key=lambda row: (-row[1].rating.conservative, -row[1].rating.mu, row[0].name.casefold()))
+    return [_standing(rank, *row) for rank, row in enumerate(best_first, 1)]
 
 
 def entrant(row: Any) -> Entrant:

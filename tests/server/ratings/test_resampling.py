@@ -1,0 +1,30 @@
+"""Bootstrap over pairs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from simulated_results import Setting
+
+from arena_server.ratings.bradley_terry import fit
+from arena_server.ratings.resampling import resampled
+
+
+@pytest.mark.parametrize("deals", [0.0, 0.6])
+def test_it_agrees_with_the_intervals_where_much_was_played(deals: float) -> None:
+    setting, dice = Setting(bots=4, pairs=50, deals=deals), random.Random(2)
+    pairs = setting.play(setting.strengths(dice), dice)
+    found = fit(pairs, 4, 2)
+    for place, (low, high) in resampled(found, pairs, b"seed").items():
+        estimate = found.strengths()[place]
+        assert estimate is not None
+        assert high - low == pytest.approx(estimate.high - estimate.low, rel=0.15)
+        assert (low + high) / 2 == pytest.approx(estimate.value, abs=estimate.error / 4)
+
+
+def test_the_seed_decides() -> None:
+    setting, dice = Setting(bots=3, pairs=5), random.Random(2)
+    pairs = setting.play(setting.strengths(dice), dice)
+    found = fit(pairs, 3, 2)
+    assert resampled(found, pairs, b"one") == resampled(found, pairs, b"one") != resampled(found, pairs, b"two")
