@@ -64,7 +64,6 @@ def play_with(tmp_path: Path, good: list[str], broken: str, *, failures: int = 4
     done = arena("run-tournament", *good, broken, "--games", "2", "--time", "400ms", "--concurrency", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stdout
-    assert arena("verify", cwd=tmp_path).returncode == 0
     records = games(tmp_path)
     assert len(records) == 6
     fair = [record for record in records if not record["blamed"]]
@@ -207,7 +206,6 @@ def test_two_bots_that_do_not_start_lose_both(tmp_path: Path) -> None:
     done = arena("run-tournament", *broken, "--games", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [record["blamed"] for record in games(tmp_path)] == [["a", "b"]] * 2
-    assert arena("verify", cwd=tmp_path).returncode == 0
 
 
 def test_children_of_a_bot_go_with_it(tmp_path: Path, good: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+
+from arena_server.store import Store, queries
+from arena_server.store.verify import verify
 
 ARENA = [sys.executable, "-c", "from arena_server.cli import main; main()"]
 
@@ -59,11 +61,13 @@ def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
     )
 
 
-def games(cwd: Path, *arguments: str) -> list[dict[str, Any]]:
-    """All records of the tournament played last."""
-    done = arena("games", "export", "--all", *arguments, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def games(cwd: Path) -> list[dict[str, Any]]:
+    """All records of the tournament played last, once the whole of it is verified."""
+    with Store.open(str(cwd / "arena.db"), create=False) as store:
+        tournament = queries.tournament(store, None)
+        report = verify(store, tournament)
+        assert report.ok, report.problems
+        return [record.as_dict() for record in queries.export(store, tournament)]
 
 
 def bot(folder: Path, name: str, body: str = "return state.legal_moves()[0]") -> str:

@@ -14,6 +14,7 @@ KEPT = 16 << 10
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_DEFAULTS = [number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP)]
 _CHUNK = 1 << 16
 _FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
 
@@ -128,7 +129,7 @@ def _settle(stdout: int, stderr: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != keeper:
         os._exit(127)  # it died before the line above
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+    for number in _DEFAULTS:
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_NOFILE, _FILES)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

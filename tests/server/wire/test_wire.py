@@ -90,7 +90,7 @@ def test_a_bot_with_a_token_is_welcomed_with_its_options(transport: str) -> None
             assert welcome.options["n"].integer == 3
             assert welcome.options["name"].text == "x"
             assert session.connected
-            assert session.arrived.result() == ""
+            assert await session.arrived == ""
         await until(lambda: not session.connected)
 
     play(test, transport)
@@ -131,7 +131,7 @@ def test_a_bot_that_does_not_fit_is_told_why(hello: pb.Hello, code: int, words: 
             goodbye = (await call.read()).goodbye
             assert goodbye.code == code
             assert words in goodbye.text
-            assert words in session.arrived.result()
+            assert words in await session.arrived
 
     play(test)
 
