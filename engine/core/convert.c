@@ -11,20 +11,39 @@ PyObject *refuse(PyObject *error, PyObject *value, const char *why) {
     return NULL;
 }
 
+int patch_of(int letter) {
+    for (int patch = 0; patch < PATCHES; patch++)
+        if (rules.patches[patch].letter == letter)
+            return patch;
+    return -1;
+}
+
 PyObject *move_object(int move) {
-    PyObject *object = move >= BUY       ? objects.buy[(move - BUY) / CELLS][(move - BUY) % CELLS]
-                       : move >= LEATHER ? objects.leather[move - LEATHER]
-                                         : objects.advance;
-    return Py_NewRef(object);
+    if (move < LEATHER)
+        return Py_NewRef(objects.advance);
+    if (move < BUY)
+        return Py_NewRef(objects.leather[move - LEATHER]);
+    int look = (move - BUY) / CELLS;
+    return know_patch(rules.looks[look].patch) ? Py_NewRef(objects.buy[look][(move - BUY) % CELLS]) : NULL;
+}
+
+/* Fetches the moves of the patch of a move. */
+static bool know_patch_of(PyObject *move) {
+    Py_ssize_t size = 0;
+    PyObject *letter = PyObject_GetAttrString(move, "patch");
+    const char *text = letter && PyUnicode_Check(letter) ? PyUnicode_AsUTF8AndSize(letter, &size) : NULL;
+    int patch = text && size == 1 ? patch_of(text[0]) : -1;
+    Py_XDECREF(letter);
+    return patch >= 0 && !objects.known[patch] && know_patch(patch);
 }
 
 /* -1 for what is no move on any quilt. */
 int move_number(PyObject *move) {
     PyObject *number = PyDict_GetItemWithError(objects.numbers, move);
-    if (number)
-        return (int)PyLong_AsLong(number);
-    PyErr_Clear(); /* something unhashable: the caller refuses it by name */
-    return -1;
+    if (!number && !PyErr_Occurred() && know_patch_of(move))
+        number = PyDict_GetItemWithError(objects.numbers, move);
+    PyErr_Clear(); /* of something unhashable or without a patch: the caller refuses it by name */
+    return number ? (int)PyLong_AsLong(number) : -1;
 }
 
 /* The dense id of a legal move. */

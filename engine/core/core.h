@@ -14,8 +14,11 @@
 
 /* The Python objects that the core hands out or raises, from core.py. */
 typedef struct {
-    PyObject *advance, *leather[CELLS], *buy[MAX_LOOKS][CELLS]; /* the moves; NULL outside the quilt */
-    PyObject *numbers;                                          /* each move's number as in rules.h */
+    PyObject *advance, *leather[CELLS];
+    PyObject *placements;                /* gives a patch's moves by look and corner */
+    PyObject *buy[MAX_LOOKS][CELLS];     /* those it was asked for, NULL outside the quilt */
+    PyObject *numbers;                   /* the number, as in rules.h, of each move known */
+    bool known[PATCHES];
     PyObject *editions, *player, *tally;
     PyObject *game_error, *position_error;
     PyObject *seats[2], *policies;
@@ -42,6 +45,8 @@ int add_games(PyObject *module);
 
 /* Raises one of game.py's errors: (value, position, why). */
 PyObject *refuse(PyObject *error, PyObject *value, const char *why);
+bool know_patch(int patch);
+int patch_of(int letter);
 PyObject *move_object(int move);
 int move_number(PyObject *move);
 int action_of(const Game *game, int move);

@@ -27,13 +27,6 @@ static void kernel_dealloc(PyObject *self) {
 
 /* Making one of its six parts. */
 
-static int patch_of(int letter) {
-    for (int patch = 0; patch < PATCHES; patch++)
-        if (rules.patches[patch].letter == letter)
-            return patch;
-    return -1;
-}
-
 static const char *read_circle(Game *game, PyObject *text) {
     uint64_t seen = 0;
     Py_ssize_t size;
@@ -344,7 +337,12 @@ static PyObject *move_list(const Game *game) {
     Py_ssize_t listed = 0;
     PyList_SetItem(list, listed++, Py_NewRef(objects.advance));
     for (int i = 0; i < places.looks; i++) {
-        PyObject **moves = objects.buy[places.found[i].look];
+        int look = places.found[i].look;
+        PyObject **moves = objects.buy[look];
+        if (!know_patch(rules.looks[look].patch)) {
+            Py_DECREF(list);
+            return NULL;
+        }
         for (Board anchors = places.found[i].anchors; anchors; anchors &= anchors - 1)
             PyList_SetItem(list, listed++, Py_NewRef(moves[lowest(anchors)]));
     }

@@ -73,12 +73,8 @@ static bool number_move(PyObject *move, int number) {
     return done;
 }
 
-static bool load_places(Look *look, PyObject *moves) {
+static bool load_places(const Look *look) {
     int index = (int)(look - rules.looks);
-    if (!PyTuple_Check(moves) || PyTuple_Size(moves) != CELLS) {
-        PyErr_SetString(PyExc_ValueError, "a look needs 81 moves");
-        return false;
-    }
     for (int corner = 0; corner < CELLS; corner++) {
         if (!(look->anchors & BIT(corner)))
             continue;
@@ -88,16 +84,44 @@ static bool load_places(Look *look, PyObject *moves) {
         }
         rules.places[rules.place_count] = look->shape << corner;
         rules.place_at[rules.place_count++] = (uint16_t)(index * CELLS + corner);
-        PyObject *move = objects.buy[index][corner] = Py_NewRef(PyTuple_GetItem(moves, corner));
-        if (!number_move(move, BUY + index * CELLS + corner))
-            return false;
     }
     return true;
 }
 
-/* (number, offsets, anchors, moves) */
+/* ((orientation, moves by corner), ...) */
+static bool know_looks(const Patch *patch, PyObject *looks) {
+    if (!PyTuple_Check(looks) || PyTuple_Size(looks) != patch->looks)
+        return false;
+    for (int i = 0; i < patch->looks; i++) {
+        int index = patch->first_look + i;
+        PyObject *pair = PyTuple_GetItem(looks, i), *moves = PyTuple_Check(pair) ? PyTuple_GetItem(pair, 1) : NULL;
+        if (!moves || !PyTuple_Check(moves) || PyTuple_Size(moves) != CELLS)
+            return false;
+        for (int corner = 0; corner < CELLS; corner++)
+            if (rules.looks[index].anchors & BIT(corner) && !objects.buy[index][corner]) {
+                objects.buy[index][corner] = Py_NewRef(PyTuple_GetItem(moves, corner));
+                if (!number_move(objects.buy[index][corner], BUY + index * CELLS + corner))
+                    return false;
+            }
+    }
+    return true;
+}
+
+/* Fetches the moves of a patch, once. */
+bool know_patch(int patch) {
+    if (objects.known[patch])
+        return true;
+    PyObject *looks = PyObject_CallFunction(objects.placements, "C", rules.patches[patch].letter);
+    objects.known[patch] = looks && know_looks(&rules.patches[patch], looks);
+    Py_XDECREF(looks);
+    if (!objects.known[patch] && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "the moves of a patch are wrong");
+    return objects.known[patch];
+}
+
+/* (number, offsets, anchors) */
 static bool load_look(PyObject *fact, int patch) {
-    PyObject *offsets, *anchors, *moves;
+    PyObject *offsets, *anchors;
     int number;
     Py_ssize_t size;
     if (rules.look_count == MAX_LOOKS) {
@@ -105,7 +129,7 @@ static bool load_look(PyObject *fact, int patch) {
         return false;
     }
     Look *look = &rules.looks[rules.look_count];
-    if (!PyArg_ParseTuple(fact, "iOOO", &number, &offsets, &anchors, &moves) || !read_board(anchors, &look->anchors)
+    if (!PyArg_ParseTuple(fact, "iOO", &number, &offsets, &anchors) || !read_board(anchors, &look->anchors)
         || !read_bytes(offsets, look->offsets, 1, MAX_PATCH_CELLS, &size))
         return false;
     look->patch = (uint8_t)patch;
@@ -121,7 +145,7 @@ static bool load_look(PyObject *fact, int patch) {
         return false;
     }
     rules.look_count++;
-    return load_places(look, moves);
+    return load_places(look);
 }
 
 /* (letter, cost, time, income, looks) */
@@ -180,9 +204,9 @@ static bool load_moves(PyObject *advance, PyObject *leather) {
 
 PyObject *load(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *patches, *track, *advance, *leather, *editions, *policies, *player, *tally, *game_error, *position_error;
-    if (!PyArg_ParseTuple(arguments, "O!OOO!O!O!OOOO", &PyTuple_Type, &patches, &track, &advance, &PyTuple_Type, &leather,
-                          &PyTuple_Type, &editions, &PyTuple_Type, &policies, &player, &tally, &game_error,
+    PyObject *patches, *track, *advance, *leather, *placements, *editions, *policies, *player, *tally, *game_error, *position_error;
+    if (!PyArg_ParseTuple(arguments, "O!OOO!OO!O!OOOO", &PyTuple_Type, &patches, &track, &advance, &PyTuple_Type, &leather,
+                          &placements, &PyTuple_Type, &editions, &PyTuple_Type, &policies, &player, &tally, &game_error,
                           &position_error))
         return NULL;
     if (objects.numbers) {
@@ -194,6 +218,7 @@ PyObject *load(PyObject *module, PyObject *arguments) {
         return NULL;
     }
     objects.numbers = PyDict_New();
+    objects.placements = Py_NewRef(placements);
     objects.editions = Py_NewRef(editions);
     objects.policies = Py_NewRef(policies);
     objects.player = Py_NewRef(player);

@@ -12,7 +12,7 @@ from arena_engine.patchwork.moves import ADVANCE, BUYS, LEATHER, Move
 from arena_engine.patchwork.patches import LETTERS, PATCHES
 from arena_engine.patchwork.track import FINAL, INCOME_SPACES, LEATHER_SPACES
 
-EVERY_MOVE = [ADVANCE, *LEATHER, *(m for looks in BUYS.values() for _, moves in looks for m in moves if m.cells)]
+EVERY_MOVE = [ADVANCE, *LEATHER, *(m for letter in PATCHES for _, moves in BUYS[letter] for m in moves if m.cells)]
 
 
 def test_the_facts_add_up() -> None:
@@ -124,7 +124,7 @@ def test_legal_moves_are_the_legal_ones_in_the_order_of_their_ids(state: State) 
 
 
 def test_ids_that_can_be_reached() -> None:
-    reachable = {(look, cell) for looks in BUYS.values() for look, _ in looks for cell in range(81)}
+    reachable = {(look, cell) for letter in PATCHES for look, _ in BUYS[letter] for cell in range(81)}
     placeable = {(look.number, cell) for look, cell in reachable if look.anchors >> cell & 1}
     assert 1 + 81 + 3 * len(placeable) == 1642
 

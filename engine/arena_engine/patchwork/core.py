@@ -51,13 +51,15 @@ def _compiled() -> type[PureKernel]:
             patch.cost,
             patch.time,
             patch.income,
-            tuple((look.number, bytes(look.offsets), look.anchors, moves) for look, moves in BUYS[patch.letter]),
+            tuple((look.number, bytes(look.offsets), look.anchors) for look in patch.orientations),
         )
         for patch in PATCHES.values()
     )
     leather = tuple(bytes(LEATHER_PASSED[edition]) for edition in EDITIONS)
     track = (BONUS_POINTS, Player().buttons, bytes(INCOME_PASSED), leather)
-    _core.load(patches, track, ADVANCE, LEATHER, EDITIONS, POLICIES, Player, Tally, GameError, PositionError)
+    _core.load(
+        patches, track, ADVANCE, LEATHER, BUYS.__getitem__, EDITIONS, POLICIES, Player, Tally, GameError, PositionError
+    )
 
     class CompiledKernel(_core.Kernel, Position):
         __slots__ = ()

@@ -47,7 +47,7 @@ class Move:
     def parse(text: str) -> Move:
         """The move of that text, whether or not some position allows it; raises MoveSyntaxError."""
         move = _MOVES.get(text)
-        return move if move is not None else _MOVES.setdefault(text, _unusual(text))
+        return move if move is not None else _MOVES.setdefault(text, _make(text))
 
     def __str__(self) -> str:
         return self.text
@@ -59,12 +59,14 @@ class Move:
         return Move.parse, (self.text,)
 
 
-def _unusual(text: str) -> Move:
-    """A move that follows the syntax but that no position allows."""
+def _make(text: str) -> Move:
+    """A placement asked for the first time, or a move that follows the syntax but that no position allows."""
     match = _SYNTAX.fullmatch(text)
     if match is None:
         raise MoveSyntaxError(text, "", _HELP)
     patch = PATCHES[match["patch"]]
+    if BUYS[patch.letter] and text in _MOVES:  # the former fills the latter
+        return _MOVES[text]
     return Move(
         text,
         "buy",
@@ -108,13 +110,19 @@ LEATHER = tuple(
 )
 """The leather placements, by cell."""
 
-BUYS = {
-    patch.letter: tuple((orientation, _placements(patch, orientation)) for orientation in patch.orientations)
-    for patch in PATCHES.values()
-}
-"""For each patch its orientations, each with its placements by cell."""
+_MOVES = {move.text: move for move in (ADVANCE, *LEATHER)}
 
-_MOVES = {
-    move.text: move
-    for move in (ADVANCE, *LEATHER, *(move for looks in BUYS.values() for _, moves in looks for move in moves))
-}
+
+class _Buys(dict[str, tuple[tuple[Orientation, tuple[Move, ...]], ...]]):
+    """Made for a patch when first asked for: all at once would take longer than all else at import."""
+
+    def __missing__(self, letter: str) -> tuple[tuple[Orientation, tuple[Move, ...]], ...]:
+        patch = PATCHES[letter]
+        looks = tuple((orientation, _placements(patch, orientation)) for orientation in patch.orientations)
+        for _, moves in looks:
+            _MOVES.update((move.text, move) for move in moves if move is not ADVANCE)
+        return self.setdefault(letter, looks)
+
+
+BUYS = _Buys()
+"""For each patch, by ``BUYS[letter]``, its orientations, each with its placements by cell."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from arena_engine.game import PositionError
@@ -17,7 +17,6 @@ SEATS = "ab"
 BONUS = "ab-"
 """Who owns the 7x7 tile, by index; ``BONUS[-1]`` is nobody."""
 
-_SHAPES = {letter: {move.cells for _, moves in looks for move in moves} for letter, looks in BUYS.items()}
 _RUNS = tuple(("\0" * length, str(length)) for length in range(SIDE, 0, -1))
 _PURSE = re.compile(r"(0|[1-9][0-9]{0,2}),(0|[1-9][0-9]?)")
 
@@ -119,12 +118,18 @@ def _player(seat: str, quilt: str, purse: str) -> Player:
         if letter != "\0":
             covered[letter] = covered.get(letter, 0) | 1 << cell
     for letter, mask in covered.items():
-        if letter != "*" and mask not in _SHAPES[letter]:
+        if letter != "*" and mask not in _shapes(letter):
             shape = "/".join(BUYS[letter][0][0].rows)
             raise _RefusedError(f"the {mask.bit_count()} cells {letter} of seat {seat} do not form that patch: {shape}")
     letters = int.from_bytes(cells.encode(), "little")
     income = sum(PATCHES[letter].income for letter in covered if letter != "*")
     return Player(sum(covered.values()), letters, int(match[1]), int(match[2]), income)
+
+
+@cache
+def _shapes(letter: str) -> set[int]:
+    """All masks that a patch can cover."""
+    return {move.cells for _, moves in BUYS[letter] for move in moves}
 
 
 def _cells(seat: str, quilt: str) -> str:

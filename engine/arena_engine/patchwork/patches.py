@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
+from pkgutil import get_data
 
 from arena_engine.patchwork.quilt import SIDE
 
@@ -82,7 +82,7 @@ def _patch(letter: str, rows: tuple[str, ...], cost: int, time: int, income: int
 
 
 def _load() -> dict[str, Patch]:
-    data = json.loads(files("arena_engine.patchwork").joinpath("data/patches.json").read_text("utf-8"))
+    data = json.loads(get_data("arena_engine.patchwork", "data/patches.json") or b"")
     return {
         fact["letter"]: _patch(fact["letter"], tuple(fact["rows"]), fact["cost"], fact["time"], fact["income"])
         for fact in data["patches"]

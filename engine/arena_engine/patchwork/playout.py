@@ -7,11 +7,13 @@ the top, then to the left; an advance only where there is none: quick, and far b
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena_engine.game import GameError
 from arena_engine.patchwork.moves import ADVANCE, BUYS, LEATHER, Move
+from arena_engine.patchwork.patches import PATCHES
 from arena_engine.patchwork.quilt import CELLS, FULL, flags
 
 if TYPE_CHECKING:
@@ -25,10 +27,6 @@ ROOMY = 40
 """Empty cells above which it is guessed at all."""
 
 _MASK = (1 << 64) - 1
-_PLACES = {
-    letter: tuple(move for _, moves in looks for move in moves if move is not ADVANCE) for letter, looks in BUYS.items()
-}
-"""For each patch its placements by orientation and cell."""
 
 
 class Tally(NamedTuple):
@@ -83,7 +81,7 @@ def choose(position: Position, policy: str, random: SplitMix) -> Move:
     if position.leather_due:
         cells = list(compress(range(CELLS), flags(FULL ^ me.quilt)))
         return LEATHER[cells[0 if policy == "first_fit" else random.below(len(cells))]]
-    payable = [letter for letter in position.offered if BUYS[letter][0][1][0].cost <= me.buttons]
+    payable = [letter for letter in position.offered if PATCHES[letter].cost <= me.buttons]
     if policy == "uniform":
         return _uniform(position, payable, me.quilt, random)
     while payable:
@@ -97,13 +95,19 @@ def choose(position: Position, policy: str, random: SplitMix) -> Move:
     return ADVANCE
 
 
+@cache
+def _places(letter: str) -> tuple[Move, ...]:
+    """The placements of a patch by orientation and cell."""
+    return tuple(move for _, moves in BUYS[letter] for move in moves if move is not ADVANCE)
+
+
 def _is_roomy(quilt: int) -> bool:
     return CELLS - quilt.bit_count() > ROOMY
 
 
 def _uniform(position: Position, payable: list[str], quilt: int, random: SplitMix) -> Move:
     if payable and _is_roomy(quilt):
-        guesses = [ADVANCE, *(move for letter in payable for move in _PLACES[letter])]
+        guesses = [ADVANCE, *(move for letter in payable for move in _places(letter))]
         for _ in range(TRIES):
             guess = guesses[random.below(len(guesses))]
             if not guess.cells & quilt:
@@ -113,7 +117,7 @@ def _uniform(position: Position, payable: list[str], quilt: int, random: SplitMi
 
 
 def _place(letter: str, quilt: int, random: SplitMix) -> Move | None:
-    places = _PLACES[letter]
+    places = _places(letter)
     if _is_roomy(quilt):
         for _ in range(TRIES):
             guess = places[random.below(len(places))]

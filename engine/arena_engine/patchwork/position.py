@@ -11,6 +11,7 @@ from arena_engine.game import GameError, GameNotOverError, GameOverError, Illega
 from arena_engine.patchwork.deal import check_circle, check_edition, shuffled_circle
 from arena_engine.patchwork.moves import ADVANCE, BUYS, LEATHER, Move
 from arena_engine.patchwork.notation import SEATS, Fields, format_position, parse_position
+from arena_engine.patchwork.patches import PATCHES
 from arena_engine.patchwork.player import Player
 from arena_engine.patchwork.playout import SplitMix, Tally, check_policy, choose
 from arena_engine.patchwork.quilt import FULL, flags, has_seven
@@ -223,9 +224,8 @@ class Position:
             return list(compress(LEATHER, flags(empty)))
         moves = [ADVANCE]
         for letter in self._circle[:OFFERED]:
-            looks = BUYS[letter]
-            if looks[0][1][0].cost <= me.buttons:
-                for orientation, placements in looks:
+            if PATCHES[letter].cost <= me.buttons:
+                for orientation, placements in BUYS[letter]:
                     if anchors := orientation.fits(empty):
                         moves += compress(placements, flags(anchors))
         return moves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+from pkgutil import get_data
 
 
 def _passed(symbols: list[int], final: int) -> tuple[int, ...]:
@@ -11,7 +11,7 @@ def _passed(symbols: list[int], final: int) -> tuple[int, ...]:
     return tuple(sum(symbol <= space for symbol in symbols) for space in range(final + 1))
 
 
-_DATA = json.loads(files("arena_engine.patchwork").joinpath("data/track.json").read_text("utf-8"))
+_DATA = json.loads(get_data("arena_engine.patchwork", "data/track.json") or b"")
 
 FINAL: int = _DATA["final"]
 """The last space."""
