@@ -13,7 +13,7 @@ BATCH = 32
 """Results that share a commit, as they do when many games run at once."""
 
 
-def measure(games: int) -> dict[str, float]:
+def measure(games: int = 500) -> dict[str, float]:
     """Records finished games in batches."""
     with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/bench.db") as store:
         playing = begin(store, patchwork_spec(bots=2, games=games))

@@ -77,7 +77,7 @@ class Match:
         return len(self.results) / self.seconds
 
 
-def measure(games: int) -> dict[str, float]:
+def measure(games: int = 500) -> dict[str, float]:
     """All figures of the referee."""
     prepare_grpc()
     with tempfile.TemporaryDirectory() as folder:
