@@ -57,9 +57,11 @@ def _compiled() -> type[PureKernel]:
     )
     leather = tuple(bytes(LEATHER_PASSED[edition]) for edition in EDITIONS)
     track = (BONUS_POINTS, Player().buttons, bytes(INCOME_PASSED), leather)
-    _core.load(
-        patches, track, ADVANCE, LEATHER, BUYS.__getitem__, EDITIONS, POLICIES, Player, Tally, GameError, PositionError
-    )
+    facts = (patches, track, ADVANCE, LEATHER, BUYS.__getitem__, EDITIONS, POLICIES)
+    try:
+        _core.load(*facts, Player, Tally, GameError, PositionError)
+    except (TypeError, ValueError) as error:  # the sources moved on and it was not built again
+        raise ImportError(f"it was built from other sources: {error}") from error
 
     class CompiledKernel(_core.Kernel, Position):
         __slots__ = ()
