@@ -199,7 +199,9 @@ class Spec:
 
     Attributes:
         deals: the game's deal options, complete: ``{"edition": "original"}`` as sorted pairs.
-        games: games between each two entrants, a multiple of the seats.
+        games: games between each two entrants who meet, a multiple of the seats.
+        rounds: of the formats that have a number of rounds.
+        challengers: of a gauntlet: so many entrants, from the first, meet all the others.
         seed: text of a public seed; None for a secret one.
     """
 
@@ -213,9 +215,15 @@ class Spec:
     time_control: TimeControl = field(default_factory=lambda: TimeControl(limit_us=100_000))
     seed: str | None = None
     draw_probability: float = 0.0
+    rounds: int | None = None
+    challengers: int = 1
 
     def contract(self) -> dict[str, Any]:
-        """The JSON form that is stored and compared (design, decision 14)."""
+        """The JSON form that is stored and compared (design, decision 14).
+
+        What came later is absent where it is default: a contract keeps its bytes, and so its name.
+        """
+        later = {"rounds": (self.rounds, None), "challengers": (self.challengers, 1)}
         return {
             "game": self.game,
             "rules": self.rules,
@@ -227,6 +235,7 @@ class Spec:
             "seed": self.seed,
             "draw_probability": self.draw_probability,
             "entrants": [entrant.as_dict() for entrant in self.entrants],
+            **{key: value for key, (value, default) in later.items() if value != default},
         }
 
     @classmethod
@@ -237,6 +246,8 @@ class Spec:
             entrants=tuple(Entrant.from_dict(entrant) for entrant in data["entrants"]),
             deals=tuple(sorted(data["deals"].items())),
             time_control=TimeControl.parse(data["time_control"]),
+            rounds=data.get("rounds"),
+            challengers=data.get("challengers", 1),
             **plain,
         )
 

@@ -24,6 +24,7 @@ BODIES = (
         ("--format gauntlet --games 2", [4], "4 games rated\n"),
         ("--format ladder --rounds 1", [2], "ladder after round 1 of 1\n#  bot     from\n"),
     ],
+    ids=["swiss", "double-elimination", "gauntlet", "ladder"],
 )
 def test_it_is_played_and_verified(tmp_path: Path, options: str, counts: Sequence[int], table: str) -> None:
     bots = [bot(tmp_path, f"bot{number}", body) for number, body in enumerate(BODIES)]

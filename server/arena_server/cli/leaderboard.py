@@ -46,15 +46,17 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
 def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = False) -> None:
     """Prints the standings of the tournament of that name, by default of the one started last."""
     from arena_server.cli.output import show, show_json
+    from arena_server.cli.places import places_dict, print_places
     from arena_server.cli.tables import standings_grid
     from arena_server.store import queries
 
     board = queries.leaderboard(store, queries.tournament(store, name))
     if as_json:
-        show_json(leaderboard_dict(board))
+        show_json({**leaderboard_dict(board), **places_dict(store, board.tournament)})
         return
     print(f"tournament {board.tournament.name}: {progress_text(board.progress)}")
     show(standings_grid(board.standings))
+    print_places(store, board.tournament)
 
 
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from arena_server.cli.options import AsJson, Db, database_url, program
 if TYPE_CHECKING:
     from arena_server.coordinator.event import Event
     from arena_server.coordinator.spec_file import Settings
+    from arena_server.model import Spec
     from arena_server.store import Entered, Store, Tournament
 
 
@@ -21,7 +22,21 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     *,
     name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
-    games: Annotated[int | None, typer.Option(help="Games between each two bots.  [default: 10]")] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="round-robin, gauntlet, match, swiss, knockout, double-elimination or ladder.  [default: round-robin]",
+        ),
+    ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(help="Games between two bots that meet.  [default: 10; 2 where they meet in rounds]"),
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of a swiss or a ladder.")] = None,
+    challengers: Annotated[
+        int | None, typer.Option(help="A gauntlet: so many, the first, meet all others.  [default: 1]")
+    ] = None,
     seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
@@ -35,7 +50,18 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     from arena_server.coordinator.spec_file import Settings
     from arena_server.store import Store
 
-    given = Settings(name=name, games=games, seed=seed, time=time, concurrency=concurrency, db=db, edition=edition)
+    given = Settings(
+        name=name,
+        format=format_,
+        games=games,
+        rounds=rounds,
+        challengers=challengers,
+        seed=seed,
+        time=time,
+        concurrency=concurrency,
+        db=db,
+        edition=edition,
+    )
     settings = given.over(_named(what or []))
     event = Event.of(settings)
     with Store.open(database_url(settings.db)) as store:
@@ -74,13 +100,18 @@ def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> 
     for note in entered.notes:
         out.print(note)
     out.print(
-        f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {spec.games} games a pair, "
+        f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {_length(spec)}, "
         f"{spec.time_control} a {'ply' if spec.time_control.bank_us is None else 'game'}, "
         f"{event.capacity} at once, deals by {deals}"
     )
     progress = store.progress(tournament)
     if not entered.created and progress.open:
         out.print(f"going on: {progress.planned - progress.open} of {progress.planned} games are on record")
+
+
+def _length(spec: Spec) -> str:
+    rounds = "" if spec.rounds is None else f"{spec.rounds} {'round' if spec.rounds == 1 else 'rounds'}, "
+    return f"{rounds}{spec.games} games a pair"
 
 
 def _play(store: Store, tournament: Tournament, event: Event, *, quiet: bool) -> None:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from types import FrameType
 
 from arena_engine.game import DealError, Game, find
+from arena_server import formats
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
 from arena_server.coordinator.spec_file import Settings
 from arena_server.coordinator.watching import Watcher
-from arena_server.formats import plan
 from arena_server.launching.bots import Bot, example_bots, resolve
 from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
@@ -55,7 +55,7 @@ class Event:
         bots = example_bots() if settings.bots is None else [resolve(text) for text in settings.bots]
         spec = _spec(settings, game, [bot.entrant for bot in bots])
         check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
-        plan(spec, ())
+        formats.plan(spec, ())
         return cls(spec, game, {bot.entrant: bot for bot in bots}, _capacity(settings.concurrency), _transport())
 
     def play(self, store: Store, tournament: Tournament, watcher: Watcher) -> None:
@@ -104,16 +104,21 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         options = game.options(options)
     except DealError as error:
         raise UserError("no such edition", repr(settings.edition), error.why) from None
+    name = settings.format or "round-robin"
+    form = formats.find(name)
+    rounds = form.usual_rounds(len(entrants)) if settings.rounds is None and form.usual_rounds else settings.rounds
     return Spec(
         entrants=tuple(entrants),
         game=game.name,
         rules=game.rules,
         seats=game.min_seats,
         deals=tuple(sorted(options.items())),
-        format=settings.format or "round-robin",
-        games=10 if settings.games is None else settings.games,
+        format=name,
+        games=form.usual_deals * game.min_seats if settings.games is None else settings.games,
         time_control=control,
         seed=settings.seed,
+        rounds=rounds,
+        challengers=1 if settings.challengers is None else settings.challengers,
     )
 
 

@@ -19,13 +19,15 @@ class Settings:
     Attributes:
         bots: as people name them (BOT).
         time: text of a time control.
-        games: between each two bots.
+        games: between each two bots that meet.
     """
 
     bots: tuple[str, ...] | None = None
     name: str | None = None
     format: str | None = None
     games: int | None = None
+    rounds: int | None = None
+    challengers: int | None = None
     seed: str | None = None
     time: str | None = None
     edition: str | None = None
@@ -83,6 +85,8 @@ _READERS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "name": (_text, "a text"),
     "format": (_text, "a text"),
     "games": (_number, "a whole number"),
+    "rounds": (_number, "a whole number"),
+    "challengers": (_number, "a whole number"),
     "seed": (_text, "a text"),
     "time": (_text, 'a text: "100ms"'),
     "edition": (_text, "a text"),

@@ -3,16 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-from arena_server.formats import round_robin
-from arena_server.formats.stage import Stage
+from arena_server.formats import elimination, gauntlet, ladder, match, round_robin, swiss
+from arena_server.formats.place import Place
+from arena_server.formats.stage import Counted, Stage
 from arena_server.model import Pairing, Spec, UserError
 
-__all__ = ["FORMATS", "Stage", "plan"]
+__all__ = ["FORMATS", "Counted", "Format", "Place", "Stage", "find", "places", "plan"]
 
-FORMATS: Mapping[str, Callable[[Spec, Sequence[Stage]], Sequence[Pairing] | None]] = {"round-robin": round_robin.plan}
-"""Every planner by the name of its format."""
+USUAL_DEALS = 5
+LADDER_ROUNDS = 2  # against the neighbour above, and the one below
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to hold a tournament.
+
+    Attributes:
+        plan: the next pairings; None when it is done. Raises UserError for a spec that it cannot play.
+        places: its own table, best first; None where the ratings are all there is.
+        usual_deals: how many deals those who meet play where the user says nothing.
+        usual_rounds: the number of rounds where the user says nothing, by entrants; None where rounds are not chosen.
+    """
+
+    plan: Callable[[Spec, Sequence[Stage]], Sequence[Pairing] | None]
+    places: Callable[[Spec, Sequence[Stage]], Sequence[Place]] | None = None
+    usual_deals: int = 1
+    usual_rounds: Callable[[int], int] | None = None
+
+
+FORMATS: Mapping[str, Format] = {
+    "round-robin": Format(round_robin.plan, usual_deals=USUAL_DEALS),
+    "gauntlet": Format(gauntlet.plan, usual_deals=USUAL_DEALS),
+    "match": Format(match.plan, usual_deals=USUAL_DEALS),
+    "swiss": Format(swiss.plan, swiss.places, usual_rounds=swiss.usual_rounds),
+    "knockout": Format(elimination.plan_knockout, elimination.places_knockout),
+    "double-elimination": Format(elimination.plan_double, elimination.places_double),
+    "ladder": Format(ladder.plan, ladder.places, usual_rounds=lambda _: LADDER_ROUNDS),
+}
+"""Every format by its name."""
+
+
+def find(name: str) -> Format:
+    """The format of that name; raises UserError where there is none."""
+    if name not in FORMATS:
+        near = get_close_matches(name, FORMATS, n=1)
+        fix = f"did you mean {near[0]}?" if near else f"known: {', '.join(FORMATS)}"
+        raise UserError("no such format", repr(name), fix)
+    return FORMATS[name]
 
 
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
@@ -25,8 +65,15 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     Raises:
         UserError: no such format, or the format cannot play this spec.
     """
-    if spec.format not in FORMATS:
-        near = get_close_matches(spec.format, FORMATS, n=1)
-        fix = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(FORMATS))}"
-        raise UserError("no such format", repr(spec.format), fix)
-    return FORMATS[spec.format](spec, closed)
+    form = find(spec.format)
+    if spec.rounds is not None and form.usual_rounds is None:
+        raise UserError(f"a {spec.format} has no rounds to choose", spec.rounds, "leave it out, or choose games")
+    if spec.challengers != 1 and form is not FORMATS["gauntlet"]:
+        raise UserError(f"a {spec.format} has no challengers", spec.challengers, "leave it out, or choose gauntlet")
+    return form.plan(spec, closed)
+
+
+def places(spec: Spec, closed: Sequence[Stage]) -> Sequence[Place] | None:
+    """The format's own table after so many stages, best first; None where the ratings are all there is."""
+    form = find(spec.format)
+    return None if form.places is None else form.places(spec, closed)

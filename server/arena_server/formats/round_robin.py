@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from arena_server.formats.stage import Stage
-from arena_server.model import Pairing, Spec, UserError
-
-Table = tuple[int, ...]
+from arena_server.formats.tables import TWO_SEATS, Table, check, dealt
+from arena_server.model import Pairing, Spec
 
 
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
@@ -25,37 +24,12 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
         UserError: too few entrants, one of them twice, or a number of games that is no multiple of the seats.
     """
     check(spec)
-    if closed:
-        return None
-    return tuple(
-        Pairing(Pairing(table).rotations()[turn % spec.seats])
-        for turn in range(spec.games // spec.seats)
-        for table in _tables(len(spec.entrants), spec.seats)
-    )
-
-
-def check(spec: Spec) -> None:
-    """Raises UserError where the spec has no round-robin."""
-    if len(spec.entrants) < spec.seats:
-        fix = f"{spec.game} has {spec.seats} seats: name at least {spec.seats} bots"
-        raise UserError("too few bots", len(spec.entrants), fix)
-    seen = set()
-    for entrant in spec.entrants:
-        if entrant.key in seen:
-            raise UserError(
-                "the same bot twice", entrant.label, "name each bot once, or give one of them other options"
-            )
-        seen.add(entrant.key)
-    if spec.games < 1 or spec.games % spec.seats:
-        below = max(spec.games, 0) // spec.seats * spec.seats
-        choice = f"{below} or {below + spec.seats}" if below else f"{spec.seats}"
-        fix = f"a multiple of {spec.seats} is needed, since every deal is played from each seat; did you mean {choice}?"
-        raise UserError("number of games", spec.games, fix)
+    return None if closed else dealt(spec, _tables(len(spec.entrants), spec.seats))
 
 
 def _tables(entrants: int, seats: int) -> Iterator[Table]:
     """Who sits together, every combination once, all entrants appearing evenly throughout."""
-    return _rounds(entrants) if seats == 2 else _orbits(entrants, seats)  # noqa: PLR2004 - two seats
+    return _rounds(entrants) if seats == TWO_SEATS else _orbits(entrants, seats)
 
 
 def _rounds(entrants: int) -> Iterator[Table]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from arena_engine import deals
 from arena_engine.game import Game
-from arena_server.formats import Stage, plan
+from arena_server.formats import Counted, Stage, plan
 from arena_server.model import PlannedGame, Result
 from arena_server.ratings import Finished, Tally, fold
 from arena_server.store.schedule import planned_games
@@ -25,19 +25,26 @@ class Schedule:
     complete: bool = False
 
 
-def schedule(tournament: Tournament, game: Game, stages: int) -> Schedule:
-    """The first so many stages as the format plans them, with the deals that follow from the secret."""
+def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[int, Counted]) -> Schedule:
+    """The first so many stages as the format plans them, with the deals that follow from the secret.
+
+    Args:
+        tournament: whose schedule.
+        game: what is played.
+        stages: so many were planned.
+        results: of the games that count, by number: later stages rest on them.
+    """
     found = Schedule()
     closed: list[Stage] = []
     pairing = 1
     while (pairings := plan(tournament.spec, closed)) is not None and len(closed) < stages:
-        stage = Stage(len(closed) + 1, tuple(pairings))
+        number = len(closed) + 1
         dealt = [_deal(tournament, game, number) for number, _ in enumerate(pairings, pairing)]
         first = (pairing, len(found.games) + 1)
-        games = planned_games(tournament.name, stage.number, pairings, dealt, first)
+        games = list(planned_games(tournament.name, number, pairings, dealt, first))
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
-        closed.append(stage)
+        closed.append(Stage.of(number, ((planned, results.get(planned.number)) for planned in games)))
     found.complete = pairings is None
     return found
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
-from arena_server.formats import Stage
+from arena_engine.game import Outcome
+from arena_server.formats import Counted, Stage
 from arena_server.model import ArenaError, Pairing, PlannedGame
 from arena_server.store.database import Database
 from arena_server.store.tables import GAME, SEAT, TOURNAMENT
@@ -72,46 +73,50 @@ def check_epoch(connection: Connection, tournament: Tournament) -> None:
 
 
 def closed_stages(database: Database, tournament: Tournament) -> tuple[Stage, ...]:
-    """The stages without an open game."""
+    """The stages without an open game, with the results that count."""
     with database.read() as connection:
-        games = _games(connection, tournament, _seats_of(tournament))
+        rows = connection.execute(_seats_of(tournament))
+        games = [list(seats) for _, seats in groupby(rows, key=lambda row: row.number)]
     stages = []
-    for number, rows in groupby(games, key=lambda game: game[0].stage):
-        stage = list(rows)
-        if not any(status is GameStatus.PLANNED for _, status, _ in stage):
-            pairings = groupby((game for game, _, _ in stage), key=lambda game: game.pairing)
-            stages.append(Stage(number, tuple(Pairing(next(rotations).seats) for _, rotations in pairings)))
+    for number, group in groupby(games, key=lambda seats: seats[0].stage):
+        stage = list(group)
+        if not any(seats[0].status == GameStatus.PLANNED for seats in stage):
+            results = ((_game(tournament, seats)[0], counted(seats[0].status, seats)) for seats in stage)
+            stages.append(Stage.of(number, results))
     return tuple(stages)
+
+
+def counted(status: str, seats: Sequence[Row[Any]]) -> Counted | None:
+    """What rows of ``seat``, in seat order, say of a game; None where it does not count, or they are damaged."""
+    ranks, scores = tuple(seat.rank for seat in seats), tuple(seat.score for seat in seats)
+    if status != GameStatus.FINISHED or not all(isinstance(number, int) for number in ranks + scores):
+        return None
+    blamed = tuple(seat.failure is not None for seat in seats)
+    return Counted(tuple(seat.entrant for seat in seats), Outcome(ranks, scores), blamed)
 
 
 def open_games(database: Database, tournament: Tournament) -> list[tuple[PlannedGame, int]]:
     """The games still to be played, each with its void attempts so far."""
     with database.read() as connection:
         planned = _seats_of(tournament).where(GAME.c.status == GameStatus.PLANNED)
-        return [(game, attempts) for game, _, attempts in _games(connection, tournament, planned)]
+        rows = groupby(connection.execute(planned), key=lambda row: row.number)
+        return [_game(tournament, list(seats)) for _, seats in rows]
 
 
 def _seats_of(tournament: Tournament) -> Select[Any]:
     return (
-        select(GAME, SEAT.c.entrant)
+        select(GAME, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score, SEAT.c.failure)
         .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
         .where(GAME.c.tournament_id == tournament.id)
         .order_by(GAME.c.number, SEAT.c.seat)
     )
 
 
-def _games(
-    connection: Connection, tournament: Tournament, query: Select[Any]
-) -> list[tuple[PlannedGame, GameStatus, int]]:
-    rows = groupby(connection.execute(query), key=lambda row: row.number)
-    return [_game(tournament, list(seats)) for _, seats in rows]
-
-
-def _game(tournament: Tournament, seats: Sequence[Row[Any]]) -> tuple[PlannedGame, GameStatus, int]:
+def _game(tournament: Tournament, seats: Sequence[Row[Any]]) -> tuple[PlannedGame, int]:
+    """A game and the void attempts so far, from the rows of its seats."""
     row = seats[0]
     entrants = tuple(seat.entrant for seat in seats)
-    game = PlannedGame(tournament.name, row.number, row.stage, row.pairing, entrants, row.deal)
-    return game, GameStatus(row.status), row.attempt
+    return PlannedGame(tournament.name, row.number, row.stage, row.pairing, entrants, row.deal), row.attempt
 
 
 def _game_row(tournament_id: int, game: PlannedGame) -> dict[str, Any]:

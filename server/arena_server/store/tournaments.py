@@ -174,9 +174,9 @@ def _differences(stored: Spec, given: Spec) -> list[str]:
     """What the contracts differ in, as ``key: stored -> now``."""
     before, after = stored.contract(), given.contract()
     changes = [
-        f"{key}: {_shown(before[key])} -> {_shown(after[key])}"
-        for key in before
-        if key != "entrants" and before[key] != after[key]
+        f"{key}: {_shown(before.get(key))} -> {_shown(after.get(key))}"
+        for key in {**before, **after}
+        if key != "entrants" and before.get(key) != after.get(key)
     ]
     if before["entrants"] != after["entrants"]:
         changes += _changed_files(stored, given) or [f"bots: {_names(stored)} -> {_names(given)}"]

@@ -20,6 +20,7 @@ from arena_server import ratings
 from arena_server.model import PlannedGame, Result, canonical_json
 from arena_server.store import derived, journal, replaying
 from arena_server.store.folding import tally
+from arena_server.store.schedule import counted
 from arena_server.store.standings import entrant
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
@@ -160,13 +161,16 @@ class _Verification:
         self._same("entrants", tuple(entrant(row) for row in rows), self._spec.entrants)
 
     def _schedule(self) -> None:
-        """Every game as the format plans it, with the deal that follows from the secret."""
+        """Every game as the format plans it upon the stored results, with the deal that follows from the secret."""
         stages = max((row.stage for row in self._games), default=0)
-        planned = derived.schedule(self._tournament, self._game, stages)
+        seats = self._seats
+        found = {row.number: counted(row.status, seats[row.number]) for row in self._games if row.number in seats}
+        results = {number: result for number, result in found.items() if result is not None}
+        planned = derived.schedule(self._tournament, self._game, stages, results)
         self._planned = planned.games
         for row in self._games:
-            seats = tuple(seat.entrant for seat in self._seats.get(row.number, ()))
-            stored = PlannedGame(self._row.name, row.number, row.stage, row.pairing, seats, row.deal)
+            entrants = tuple(seat.entrant for seat in seats.get(row.number, ()))
+            stored = PlannedGame(self._row.name, row.number, row.stage, row.pairing, entrants, row.deal)
             self._same("planned game", stored, self._planned.get(row.number), row.number)
         for number in sorted(self._planned.keys() - {row.number for row in self._games}):
             self._found("the game was deleted", number)

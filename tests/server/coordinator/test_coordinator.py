@@ -194,6 +194,41 @@ def test_stopped_and_run_again_it_ends_as_if_never_stopped(tmp_path: Path) -> No
     assert check(tmp_path / "torn.db", spec) == check(tmp_path / "whole.db", spec)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        patchwork_spec(5, 2, format="swiss", rounds=4),
+        patchwork_spec(4, 2, format="double-elimination"),
+        tiny_spec(5, 3, format="ladder", rounds=5),
+    ],
+    ids=lambda spec: spec.format,
+)
+def test_formats_in_stages_go_on_where_they_were(tmp_path: Path, spec: Spec) -> None:
+    """Stopped, with a game abandoned, and at any number of games at once: the same plan, results and ratings."""
+
+    def rule(assignment: Assignment) -> Ending:
+        return Ending.VOID if assignment.planned.number == 2 else Ending.NORMAL
+
+    whole = Paper(find(spec.game), 3, rule)
+    run(tmp_path / "whole.db", spec, whole)
+    torn = Paper(find(spec.game), 1, rule)
+    stops = 0
+    while True:
+        try:
+            run(tmp_path / "torn.db", spec, torn, stop_after=0.25)
+            break
+        except Interrupted:
+            stops += 1
+    assert stops
+    assert sorted(torn.given) == sorted(whole.given)
+    assert check(tmp_path / "torn.db", spec) == check(tmp_path / "whole.db", spec)
+    with Store.open(str(tmp_path / "torn.db")) as store:
+        stages = store.closed_stages(store.enter(spec).tournament)
+    assert len(stages) >= 4
+    assert [stage.number for stage in stages] == list(range(1, len(stages) + 1))
+    assert len(stages[0].results[0]) == spec.seats - 1
+
+
 def test_an_executor_that_cannot_play_stops_the_run(tmp_path: Path) -> None:
     def broken(assignment: Assignment) -> Ending:
         if assignment.planned.number == 4:

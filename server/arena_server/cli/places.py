@@ -1,0 +1,55 @@
+"""A format's own table: a Swiss by points, a knockout by who got how far, a ladder by rungs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena_server.cli.grids import Grid
+    from arena_server.formats import Place
+    from arena_server.store import Store, Tournament
+
+
+def print_places(store: Store, tournament: Tournament) -> None:
+    """Prints it as of the last closed stage; nothing where the ratings are all there is."""
+    from arena_server.cli.output import show
+    from arena_server.formats import places
+
+    stages = store.closed_stages(tournament)
+    table = places(tournament.spec, stages)
+    if table is not None:
+        print()
+        print(_title(tournament, len(stages)))
+        show(places_grid(tournament, table))
+
+
+def places_dict(store: Store, tournament: Tournament) -> dict[str, Any]:
+    """The JSON form, under the key ``places``; empty where the ratings are all there is."""
+    from arena_server.formats import places
+
+    table = places(tournament.spec, store.closed_stages(tournament))
+    if table is None:
+        return {}
+    entrants = tournament.spec.entrants
+    return {"places": [{"rank": row.rank, **entrants[row.entrant].as_dict(), **row.marks} for row in table]}
+
+
+def places_grid(tournament: Tournament, table: Sequence[Place]) -> Grid:
+    """Rank, bot, and what the rank rests on."""
+    from arena_server.cli.grids import Column, Grid
+    from arena_server.cli.text import labels
+
+    names = labels(tournament.spec.entrants)
+    rows = [(str(row.rank), names[row.entrant], *row.marks.values()) for row in table]
+    return Grid((Column("#"), Column("bot", left=True), *map(Column, table[0].marks)), rows)
+
+
+def _title(tournament: Tournament, stages: int) -> str:
+    spec = tournament.spec
+    if spec.rounds is None:
+        return f"{spec.format} after stage {stages}"
+    finished = tournament.status == "finished"
+    short = "; no further round is without a repeat" if finished and stages < spec.rounds else ""
+    return f"{spec.format} after round {stages} of {spec.rounds}{short}"
