@@ -17,8 +17,9 @@ from arena_server.model import Pairing, Spec
 
 
 def usual_rounds(entrants: int) -> int:
-    """Enough for one to be alone without a loss, and two more, as far as there are opponents."""
-    return max(1, min((entrants - 1).bit_length() + 2, most_rounds(entrants)))
+    """Enough for one to be alone without a loss, and up to two more, as far as they can surely be paired."""
+    least = (entrants - 1).bit_length()
+    return max(1, least, min(least + 2, entrants // 2))
 
 
 def most_rounds(entrants: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 
 import pytest
@@ -12,7 +13,7 @@ from planning import Played, by_score, drawn, first_wins, play, spec
 
 from arena_engine.game import Outcome
 from arena_server.formats import Stage, places, plan, swiss
-from arena_server.model import Pairing, UserError
+from arena_server.model import ArenaError, Pairing, UserError
 
 
 @settings(max_examples=15, deadline=None)
@@ -98,7 +99,15 @@ def test_two_hundred_bots_are_paired() -> None:
     assert {pairing.entrants[0] % 100 - pairing.entrants[1] % 100 for pairing in pairings} == {0}  # half against half
 
 
-@pytest.mark.parametrize(("bots", "usual"), [(2, 1), (3, 3), (4, 3), (5, 5), (16, 6), (24, 7), (200, 10)])
+def test_where_the_library_is_missing_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py4swiss.engines.common", None)
+    with pytest.raises(ArenaError, match=r"pip install py4swiss=="):
+        plan(spec(4, 2, format="swiss", rounds=2), [])
+
+
+@pytest.mark.parametrize(
+    ("bots", "usual"), [(1, 1), (2, 1), (3, 2), (5, 3), (8, 4), (12, 6), (24, 7), (200, 10)]
+)
 def test_usual_rounds(bots: int, usual: int) -> None:
     assert swiss.usual_rounds(bots) == usual
 
