@@ -105,9 +105,7 @@ def test_where_the_library_is_missing_it_says_so(monkeypatch: pytest.MonkeyPatch
         plan(spec(4, 2, format="swiss", rounds=2), [])
 
 
-@pytest.mark.parametrize(
-    ("bots", "usual"), [(1, 1), (2, 1), (3, 2), (5, 3), (8, 4), (12, 6), (24, 7), (200, 10)]
-)
+@pytest.mark.parametrize(("bots", "usual"), [(1, 1), (2, 1), (3, 2), (5, 3), (8, 4), (12, 6), (24, 7), (200, 10)])
 def test_usual_rounds(bots: int, usual: int) -> None:
     assert swiss.usual_rounds(bots) == usual
 
