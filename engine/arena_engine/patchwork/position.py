@@ -104,6 +104,12 @@ class Position:
     def __reduce__(self) -> tuple[type[Self], Fields]:
         return type(self), self._fields
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
     # What is there.
 
     @property
