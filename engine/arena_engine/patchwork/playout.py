@@ -106,14 +106,25 @@ def _is_roomy(quilt: int) -> bool:
 
 
 def _uniform(position: Position, payable: list[str], quilt: int, random: SplitMix) -> Move:
-    if payable and _is_roomy(quilt):
-        guesses = [ADVANCE, *(move for letter in payable for move in _places(letter))]
+    if not payable:
+        return ADVANCE
+    if _is_roomy(quilt):
         for _ in range(TRIES):
-            guess = guesses[random.below(len(guesses))]
+            guess = _guess([_places(letter) for letter in payable], random)
             if not guess.cells & quilt:
                 return guess
     moves = position.legal_moves()
     return moves[random.below(len(moves))] if len(moves) > 1 else ADVANCE
+
+
+def _guess(places: list[tuple[Move, ...]], random: SplitMix) -> Move:
+    """The advance or any of the placements."""
+    n = random.below(1 + sum(map(len, places))) - 1
+    for moves in places:
+        if n < len(moves):
+            return moves[n] if n >= 0 else ADVANCE
+        n -= len(moves)
+    raise AssertionError
 
 
 def _place(letter: str, quilt: int, random: SplitMix) -> Move | None:
@@ -123,7 +134,8 @@ def _place(letter: str, quilt: int, random: SplitMix) -> Move | None:
             guess = places[random.below(len(places))]
             if not guess.cells & quilt:
                 return guess
-    fitting = [move for move in places if not move.cells & quilt]
+    empty = FULL ^ quilt
+    fitting = [move for look, moves in BUYS[letter] for move in compress(moves, flags(look.fits(empty)))]
     return fitting[random.below(len(fitting))] if fitting else None
 
 
