@@ -44,9 +44,15 @@ def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[i
         games = list(planned_games(tournament.name, number, pairings, dealt, first))
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
-        closed.append(Stage.of(number, ((planned, results.get(planned.number)) for planned in games)))
+        closed.append(Stage.of(number, ((planned, _counted(planned, results)) for planned in games)))
     found.complete = pairings is None
     return found
+
+
+def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | None:
+    """None also where others sat there: then this game was never played."""
+    found = results.get(planned.number)
+    return found if found is not None and found.seats == planned.seats else None
 
 
 def _deal(tournament: Tournament, game: Game, pairing: int) -> dict[str, str]:

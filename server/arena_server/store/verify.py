@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -17,10 +18,10 @@ from sqlalchemy import Connection, Row, Select, Table, select
 from arena_engine import deals
 from arena_engine.game import Game, find
 from arena_server import ratings
+from arena_server.formats import Counted
 from arena_server.model import PlannedGame, Result, canonical_json
 from arena_server.store import derived, journal, replaying
 from arena_server.store.folding import tally
-from arena_server.store.schedule import counted
 from arena_server.store.standings import entrant
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
@@ -161,15 +162,13 @@ class _Verification:
         self._same("entrants", tuple(entrant(row) for row in rows), self._spec.entrants)
 
     def _schedule(self) -> None:
-        """Every game as the format plans it upon the stored results, with the deal that follows from the secret."""
+        """Every game as the format plans it upon the journal's results, with the deal that follows from the secret."""
         stages = max((row.stage for row in self._games), default=0)
-        seats = self._seats
-        found = {row.number: counted(row.status, seats[row.number]) for row in self._games if row.number in seats}
-        results = {number: result for number, result in found.items() if result is not None}
+        results = self._results() if stages > 1 else {}
         planned = derived.schedule(self._tournament, self._game, stages, results)
         self._planned = planned.games
         for row in self._games:
-            entrants = tuple(seat.entrant for seat in seats.get(row.number, ()))
+            entrants = tuple(seat.entrant for seat in self._seats.get(row.number, ()))
             stored = PlannedGame(self._row.name, row.number, row.stage, row.pairing, entrants, row.deal)
             self._same("planned game", stored, self._planned.get(row.number), row.number)
         for number in sorted(self._planned.keys() - {row.number for row in self._games}):
@@ -177,6 +176,18 @@ class _Verification:
         self._same("planned", self._row.planned, len(self._planned))
         if self._tournament.status is Status.FINISHED:
             self._same("finished plan", planned.complete, computed=True)
+
+    def _results(self) -> dict[int, Counted]:
+        """What counts, by number; entries that cannot be read are told of later."""
+        results = {}
+        for row in self._connection.execute(self._of(ATTEMPT, "sequence")):
+            with suppress(ValueError):
+                result = journal.decode(row.journal, self._spec).result
+                if result.outcome is not None:
+                    planned = result.assignment.planned
+                    blamed = tuple(letter in result.blamed for letter in planned.letters)
+                    results[row.number] = Counted(planned.seats, result.outcome, blamed)
+        return results
 
     def _journal(self) -> None:
         """Every attempt in commit order: its place in the chain, its bytes, and the game itself."""

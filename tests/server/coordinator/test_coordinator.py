@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -227,6 +229,11 @@ def test_formats_in_stages_go_on_where_they_were(tmp_path: Path, spec: Spec) -> 
     assert len(stages) >= 4
     assert [stage.number for stage in stages] == list(range(1, len(stages) + 1))
     assert len(stages[0].results[0]) == spec.seats - 1
+    with closing(sqlite3.connect(tmp_path / "torn.db")) as torn_database, torn_database:
+        torn_database.execute("update seat set rank = 4 - rank where number = 1")
+    with Store.open(str(tmp_path / "torn.db")) as store:
+        report = verify(store, store.enter(spec).tournament)
+    assert [problem.number for problem in report.problems] == [1]  # not also the rounds that followed from it
 
 
 def test_an_executor_that_cannot_play_stops_the_run(tmp_path: Path) -> None:
