@@ -1,7 +1,8 @@
-"""Do 95 % intervals hold the truth in 95 % of tournaments? Run as a script it simulates 1,000 of each kind."""
+"""Do 95 % intervals hold 95 % of truths, and are tests wrong as seldom as they promise? As a script: 1,000 of each."""
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from dataclasses import asdict
@@ -9,7 +10,11 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
-from simulated_results import Setting, coverage
+from simulated_results import Setting, coverage, error_rate
+
+from arena_server.ratings.bradley_terry import fit
+from arena_server.ratings.ranks import rank_ranges
+from arena_server.ratings.sprt import Sprt
 
 SETTINGS = {
     "match of 5 pairs": Setting(bots=2, pairs=5),
@@ -21,21 +26,39 @@ SETTINGS = {
     "8 bots, 10 pairs, deals matter": Setting(bots=8, pairs=10, deals=0.5),
 }
 
+TESTS = (
+    ("0..50 Elo", Sprt(0, 50), 0.0),
+    ("0..100 Elo", Sprt(0, 100), 0.0),
+    ("0..50 Elo, deals matter", Sprt(0, 50), 0.5),
+)
+
 
 def measure(tournaments: int = 100) -> dict[str, float]:
-    """Coverage in percent by kind of tournament and quantity, and the seconds that 200 bots take."""
+    """Coverage and errors of tests in percent, and the seconds that 200 bots take."""
     figures = {
         f"coverage, {name}: {what}": 100 * share
         for name, setting in SETTINGS.items()
         for what, share in asdict(coverage(setting, tournaments, seed=1)).items()
     }
-    return {**figures, "full_leaderboard_200_bots_s": _seconds(bots=200)}
+    return {**figures, **_errors(tournaments), "statistics_200_bots_s": _seconds(bots=200)}
+
+
+def _errors(tests: int) -> dict[str, float]:
+    """Wrong verdicts in percent; 5 are allowed."""
+    return {
+        f"sprt {kind}, truth is elo{number}: errors": 100 * error_rate(test, elo, deals, tests, seed=number)
+        for kind, test, deals in TESTS
+        for number, elo in enumerate((test.elo0, test.elo1))
+    }
 
 
 def _seconds(bots: int) -> float:
-    began = time.perf_counter()
-    coverage(Setting(bots=bots, pairs=1), 1, seed=1)
-    return time.perf_counter() - began
+    """Of the processor, for strengths, errors and ranks."""
+    setting, dice = Setting(bots=bots, pairs=1), random.Random(1)
+    pairs = setting.play(setting.strengths(dice), dice)
+    began = time.process_time()
+    rank_ranges(fit(pairs, bots, 2), b"seed")
+    return time.process_time() - began
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import add
 from statistics import NormalDist
 
 from arena_server.ratings.bradley_terry import ELO, fit
 from arena_server.ratings.estimates import Estimate
 from arena_server.ratings.pairs import Comparison, Pair
 from arena_server.ratings.ranks import rank_ranges
+from arena_server.ratings.sprt import SCORES, Sprt, Verdict, counts
 
 _NORMAL = NormalDist()
 
@@ -81,6 +83,20 @@ def coverage(setting: Setting, tournaments: int, seed: int) -> Coverage:
         ranks += sum(ranges[bot][0] <= rank <= ranges[bot][1] for rank, bot in enumerate(best_first, 1))
     bots = tournaments * setting.bots
     return Coverage(strengths / bots, differences / tournaments, seats / tournaments, ranks / bots)
+
+
+def error_rate(test: Sprt, elo: float, deals: float, times: int, seed: int) -> float:
+    """Share of tests that accept the hypothesis that is wrong, where the one is really so much better."""
+    setting, dice = Setting(bots=2, pairs=1, seat=0.0, deals=deals), random.Random(seed)
+    right = Verdict.BETTER if elo >= test.elo1 else Verdict.NOT_BETTER
+    return sum(_decided(test, setting, [elo / ELO, 0.0], dice) is not right for _ in range(times)) / times
+
+
+def _decided(test: Sprt, setting: Setting, strengths: Sequence[float], dice: random.Random) -> Verdict:
+    seen = [0] * len(SCORES)
+    while (verdict := test.verdict(seen)) is None:
+        seen = list(map(add, seen, counts(setting.play(strengths, dice), 0)))
+    return verdict
 
 
 def chance(logit: float) -> float:
