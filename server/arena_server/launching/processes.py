@@ -209,6 +209,10 @@ class Keeper:
         process.pid = answer["pid"]
         return process
 
+    def tidy(self, folder: Path) -> None:
+        """Has the keeper remove a folder of files when it ends, also after kill -9 of this process."""
+        self.send({"do": "tidy", "folder": str(folder)})
+
     async def close(self) -> None:
         """Kills all trees, waits until they are gone, at most 5 s, and ends the keeper."""
         self._closing = True

@@ -40,6 +40,8 @@ class Referee:
     async def __aenter__(self) -> Self:
         """Opens the socket."""
         self._server = Server(self._lobby, self._transport)
+        if self._server.folder is not None:
+            self.keeper.tidy(self._server.folder)
         address = await self._server.start()
         self._stalls = Stalls()
         self._players = Players(self.keeper, self._lobby, address, self._most)

@@ -15,6 +15,7 @@ from arena_server.model import ArenaError
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.options import MAX_METADATA, channel_arguments
 
+SOCKET = "referee"
 MAX_SOCKET_PATH = 100
 """Bytes; longer Unix socket paths are refused by the kernel."""
 STOP_GRACE = 1.0
@@ -45,6 +46,12 @@ class Server:
 
     Args:
         transport: ``unix`` (a socket in a private folder) or ``tcp`` (127.0.0.1, any free port).
+
+    Attributes:
+        folder: the private folder; None for ``tcp``.
+
+    Raises:
+        ArenaError: the folder for temporary files is too deep for a socket.
     """
 
     def __init__(self, lobby: Lobby, transport: str = "unix") -> None:
@@ -55,16 +62,15 @@ class Server:
         )
         handlers = grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": play})
         self._server.add_generic_rpc_handlers([handlers])
-        self._transport = transport
-        self._folder: Path | None = None
+        self.folder = _private_folder() if transport == "unix" else None
 
     async def start(self) -> str:
         """Opens the port, then serves; returns the address that bots dial."""
-        if self._transport == "tcp":
+        if self.folder is None:
             port = self._server.add_insecure_port("127.0.0.1:0")
             address = f"127.0.0.1:{port}"
         else:
-            address = self._unix_address()
+            address = f"unix:{self.folder / SOCKET}"
             self._server.add_insecure_port(address)
         await self._server.start()
         return address
@@ -72,13 +78,13 @@ class Server:
     async def stop(self) -> None:
         """Ends all streams and removes the socket."""
         await self._server.stop(STOP_GRACE)
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _unix_address(self) -> str:
-        self._folder = Path(tempfile.mkdtemp(prefix="arena-"))  # made with mode 0700
-        path = self._folder / "referee"
-        if len(bytes(path)) > MAX_SOCKET_PATH:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise ArenaError("the path of the referee's socket is too long", path, "set TMPDIR to a shorter folder")
-        return f"unix:{path}"
+
+def _private_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="arena-"))  # made with mode 0700
+    if len(bytes(folder / SOCKET)) > MAX_SOCKET_PATH:
+        folder.rmdir()
+        raise ArenaError("the path of the referee's socket is too long", folder, "set TMPDIR to a shorter folder")
+    return folder

@@ -146,6 +146,19 @@ print(json.dumps({
     }
 
 
+def test_a_folder_of_the_command_goes_with_the_keeper(run_once: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "sockets"
+    folder.mkdir()
+    (folder / "one").touch()
+
+    async def body(keeper: Keeper) -> None:
+        keeper.tidy(folder)
+        keeper.tidy(tmp_path / "never made")
+
+    run_once(body)
+    assert not folder.exists()
+
+
 def test_a_bot_starts_with_default_signals(run_once: Run, env: dict[str, str]) -> None:
     async def body(keeper: Keeper) -> Exit:
         return await ended(await keeper.spawn(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"], HERE, env))
