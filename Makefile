@@ -30,8 +30,9 @@ proto: $(DEV_READY)  ## Generates sdk/arena/v1 from proto/.
 fuzz: $(DEV_READY)  ## Fuzzes parsers and both cores for an hour; FUZZ=600 for ten minutes.
 	$(BIN)/python tests/engine/fuzz/targets.py -max_total_time=$(or $(FUZZ),3600)
 
-bench: $(DEV_READY)  ## Measures against floors of the same run; writes bench.json.
-	$(BIN)/python benchmarks/run.py
+bench: $(DEV_READY)  ## Measures against floors of the same run; writes bench.json. PARTS=engine: only that.
+	@$(PIP) install -c constraints.txt -e '.[dev,postgres,bench]'
+	$(BIN)/python benchmarks/run.py $(PARTS)
 
 constraints:  ## Writes the exact set of a fresh installation.
 	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(PIP) install -e '.[dev,postgres]'

@@ -38,6 +38,7 @@ class Match:
 MATCHES = (
     Match("greedy", "random", "100ms", 100, 0.90),
     Match("planner", "greedy", "100ms", 100, 0.65),
+    Match("mcts", "random", "1s", 20, 0.90),
     Match("mcts", "planner", "100ms", 100, 0.60),
 )
 
