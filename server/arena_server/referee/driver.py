@@ -50,13 +50,17 @@ class Driver:
         await self.happen(events.NotSeated(letter, reason, evidence))
 
     async def happen(self, event: events.Event, at: float | None = None) -> None:
-        """Feeds the match one event and does what it wants done."""
+        """Feeds the match one event and does what it wants done; a bug of ours ends the game instead of hanging it."""
         now = self.stalls.now() if at is None else self.stalls.instant(at)
-        await self._do(self.match.on(event, now))
+        try:
+            await self._do(self.match.on(event, now))
+        except Exception as error:  # noqa: BLE001 - told to whoever waits for the result
+            if not self.finished.done():
+                self.finished.set_exception(error)
 
-    def post(self, event: events.Event) -> None:
-        """The same from where nothing can be awaited."""
-        self._spawn(self.happen(event))
+    def post(self, event: events.Event, at: float | None = None) -> None:
+        """The same in a task of the driver's own: a bot's stream takes its task with it when it breaks."""
+        self._spawn(self.happen(event, at))
 
     async def void(self, reason: str) -> None:
         """Ends the attempt for a reason of ours."""
@@ -153,14 +157,14 @@ class Chair:
 
     # What the bot does
 
-    async def received(self, message: GameMessage, at: float) -> None:
+    def received(self, message: GameMessage, at: float) -> None:
         """A message for this game."""
         if isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking:
             self.thinking = None
         if self.driver.finished.done():
             self._drop_late()
             return
-        await self.driver.happen(self._event(message), at)
+        self.driver.post(self._event(message), at)
 
     def malformed(self, reason: str) -> None:
         """The bot sent what makes no sense."""

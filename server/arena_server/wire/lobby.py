@@ -12,7 +12,7 @@ import grpc
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.model import Option
-from arena_server.wire.session import Session, Stream, next_request
+from arena_server.wire.session import Session, Stream, next_request, write
 
 PROTOCOL = 1
 HELLO_LIMIT = 10.0
@@ -60,7 +60,7 @@ class Lobby:
             await session.serve(stream, hello, welcome(session))
         else:
             session.arrive(refusal.text)
-            await stream.write(pb.PlayResponse(goodbye=refusal).SerializeToString())
+            await write(stream, pb.PlayResponse(goodbye=refusal).SerializeToString())
 
     async def _hello(self, stream: Stream) -> pb.Hello:
         try:

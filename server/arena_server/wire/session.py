@@ -15,16 +15,32 @@ GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
 Stream = grpc.aio.ServicerContext[pb.PlayRequest, bytes]
 
 
+STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
+"""What reading and writing raise on a stream that is gone."""
+
+
 async def next_request(stream: Stream) -> pb.PlayRequest | None:
-    """What the bot says next; None at the end of the stream."""
-    request: object = await stream.read()
+    """What the bot says next; None at the end of the stream, however it ended."""
+    try:
+        request: object = await stream.read()
+    except STREAM_LOST:
+        return None
     return request if isinstance(request, pb.PlayRequest) else None
+
+
+async def write(stream: Stream, data: bytes) -> bool:
+    """Sends a serialised PlayResponse; False where the stream is gone."""
+    try:
+        await stream.write(data)
+    except STREAM_LOST:
+        return False
+    return True
 
 
 class Listener(Protocol):
     """Who plays a game over a session: told about one handle."""
 
-    async def received(self, message: GameMessage, at: float) -> None:
+    def received(self, message: GameMessage, at: float) -> None:
         """A message for this game came in at that monotonic instant."""
 
     def malformed(self, reason: str) -> None:
@@ -68,13 +84,11 @@ class Session:
         stream = self._stream
         if stream is None:
             return False
-        try:
-            async with self._writing:
-                await stream.write(data)
-        except (grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+        async with self._writing:
+            sent = await write(stream, data)
+        if not sent:
             self._detach(stream)
-            return False
-        return True
+        return sent
 
     async def serve(self, stream: Stream, hello: pb.Hello, welcome: bytes) -> None:
         """Reads the stream until it ends; a newer stream of the same bot takes the place of an older one."""
@@ -104,9 +118,9 @@ class Session:
             at = time.monotonic()
             if self._stream is not stream:
                 return  # it was replaced meanwhile
-            await self._dispatch(request, at)
+            self._dispatch(request, at)
 
-    async def _dispatch(self, request: pb.PlayRequest, at: float) -> None:
+    def _dispatch(self, request: pb.PlayRequest, at: float) -> None:
         kind = request.WhichOneof("message")
         if kind is None or kind == "hello":
             for listener in self._listeners:
@@ -115,7 +129,7 @@ class Session:
         message: GameMessage = getattr(request, kind)
         addressed = self.games.get(message.handle)
         if addressed is not None:
-            await addressed.received(message, at)
+            addressed.received(message, at)
 
     def _detach(self, stream: Stream) -> None:
         if self._stream is stream:

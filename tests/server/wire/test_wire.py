@@ -30,7 +30,7 @@ class Listener:
     def __init__(self) -> None:
         self.heard: list[Any] = []
 
-    async def received(self, message: GameMessage, at: float) -> None:  # noqa: ARG002 - the protocol's
+    def received(self, message: GameMessage, at: float) -> None:  # noqa: ARG002 - the protocol's
         self.heard.append(message)
 
     def malformed(self, reason: str) -> None:
