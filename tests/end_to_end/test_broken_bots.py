@@ -244,3 +244,18 @@ def test_the_survivor_hears_that_it_won(tmp_path: Path, body: str, ending: str) 
     done = arena("run-tournament", survivor, bot(tmp_path, "bad", body), "--games", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert heard.read_text().splitlines() == [f"{ending} True"] * 2
+
+
+def test_a_bot_that_dies_while_its_answer_is_acted_upon(tmp_path: Path, good: list[str]) -> None:
+    """Its stream breaks at any moment of the next request or of the result: no game hangs, nobody else is blamed."""
+    body = """
+        import os, threading
+        threading.Timer(self.random.random() / 300, os._exit, (1,)).start()
+        return state.legal_moves()[0]
+    """
+    done = arena("run-tournament", good[1], bot(tmp_path, "bad", body), "--games", "16", "--time", "5s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Task" not in done.stderr
+    for record in games(tmp_path):
+        assert record["termination"] == "crash"
+        assert record["seats"]["ab".index(record["blame"])]["bot"] == "bad"
