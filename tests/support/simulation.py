@@ -5,13 +5,13 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from arena_engine import deals
 from arena_engine.game import Game
 from arena_server.model import Assignment, Entrant, PlannedGame, Result, Spec, TimeControl, Token
 from arena_server.referee.clocks import Now
-from arena_server.referee.events import Ask, Begin, Effect, Event, NotSeated, Over, Ready, Seated, Ticked
+from arena_server.referee.events import Ask, Begin, Effect, Event, Over, Ready, Seated, Ticked
 from arena_server.referee.match import Match
 
 MARGIN_US = 50_000
@@ -103,11 +103,3 @@ class Simulation:
     def _schedule(self, happenings: list[tuple[float, Event]]) -> None:
         for delay, event in happenings:
             heapq.heappush(self._queue, (self.at + delay, next(self._order), event))
-
-
-def alone(given: Assignment) -> Assignment:
-    """The next attempt at a game."""
-    return replace(given, token=Token(given.token.epoch, given.token.attempt + 1), alone=True)
-
-
-__all__ = ["MARGIN_US", "NotSeated", "Script", "Simulation", "alone", "assignment"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Coroutine
 from datetime import UTC, datetime
 
 from arena.v1 import referee_pb2 as pb
@@ -60,11 +59,9 @@ class Driver:
 
     def post(self, event: events.Event, at: float | None = None) -> None:
         """The same in a task of the driver's own: a bot's stream takes its task with it when it breaks."""
-        self._spawn(self.happen(event, at))
-
-    async def void(self, reason: str) -> None:
-        """Ends the attempt for a reason of ours."""
-        await self._do(self.match.void(reason, self.stalls.now()))
+        task = asyncio.ensure_future(self.happen(event, at))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
         """Lets go of timer, tasks and sessions."""
@@ -105,11 +102,6 @@ class Driver:
     def _ring(self) -> None:
         self._timer = None
         self.post(events.Ticked())
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 class Chair:

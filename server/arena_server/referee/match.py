@@ -121,10 +121,6 @@ class Match:
         if clock.started is None:
             clock.start(now)
 
-    def void(self, reason: str, now: Now) -> list[Effect]:
-        """Ends the attempt for a reason of ours."""
-        return [] if self.result is not None else [self._over(Ending.VOID, now, reason)]
-
     def alarm(self) -> float | None:
         """An instant at which Ticked should come, no later than the next one that matters."""
         if self.result is not None:
