@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
@@ -36,8 +36,8 @@ class LiveTable:
 
     def stands(self, snapshot: Snapshot) -> None:
         """Draws the standings and what is beside them."""
-        parts: list[RenderableType] = [standings_table(snapshot.standings), Text(progress_line(snapshot), "dim")]
-        self._live.update(Group(*parts), refresh=True)
+        table = standings_table(snapshot.standings, self._live.console.width)
+        self._live.update(Group(table, Text(progress_line(snapshot), "dim")), refresh=True)
 
     def ended(self, result: Result) -> None:
         """Failures scroll by above the table."""

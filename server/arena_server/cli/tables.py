@@ -37,11 +37,6 @@ def standings_table(standings: Sequence[Standing], width: int | None = None) -> 
     return standings_grid(standings).table(width)
 
 
-def standings_lines(standings: Sequence[Standing]) -> list[str]:
-    """The standings as plain text, the first line being the heading."""
-    return standings_grid(standings).lines()
-
-
 def won_lost(standing: Standing, *, draws: bool) -> str:
     """``12-8``; where any game was drawn ``12-8-0``."""
     return f"{standing.wins}-{standing.losses}" + (f"-{standing.draws}" if draws else "")
