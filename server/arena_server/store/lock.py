@@ -5,11 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Connection, text, update
+from sqlalchemy.exc import DBAPIError
 
 from arena_server.model import UserError
 from arena_server.store import tournaments
@@ -19,6 +22,11 @@ from arena_server.store.views import Status, Tournament
 
 _SLOT = 16  # bytes of the lock file a tournament has: room for a process id in words
 _CLASS = 0x6172656E  # "aren": our half of PostgreSQL's advisory keys
+_HOLDER = (
+    "SELECT application_name || coalesce(' on ' || host(client_addr), '') FROM pg_stat_activity JOIN pg_locks"
+    " USING (pid) WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
+)
+_TRIES, _PAUSE_S = 10, 0.1
 
 
 class Lock:
@@ -42,7 +50,9 @@ class Lock:
         if isinstance(held, int):
             os.close(held)
         elif held is not None:
-            held.invalidate()  # the session ends, and its lock with it
+            with suppress(DBAPIError):  # a server that is gone has let go of it
+                held.execute(text("SELECT pg_advisory_unlock_all()"))
+            held.invalidate()  # ends the session, which the server may take a moment to do
             held.close()
 
     def __enter__(self) -> Self:
@@ -80,17 +90,17 @@ def _take_file(database: Database, tournament: Tournament) -> int | Connection |
 def _take_advisory(database: Database, tournament: Tournament) -> int | Connection | None:
     connection = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     keys = {"class": _CLASS, "id": tournament.id}
-    if connection.execute(text("SELECT pg_try_advisory_lock(:class, :id)"), keys).scalar():
-        return connection
-    holder = connection.execute(
-        text(
-            "SELECT application_name || coalesce(' on ' || host(client_addr), '') FROM pg_stat_activity JOIN pg_locks"
-            " USING (pid) WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
-        ),
-        keys,
-    ).scalar()
+    try:
+        for _ in range(_TRIES):  # the server takes a moment to notice that a holder was killed
+            if connection.execute(text("SELECT pg_try_advisory_lock(:class, :id)"), keys).scalar():
+                return connection
+            holder = connection.execute(text(_HOLDER), keys).scalar()
+            time.sleep(_PAUSE_S)
+    except BaseException:
+        connection.close()
+        raise
     connection.close()
-    raise _taken(tournament, str(holder).replace("arena ", "pid "))
+    raise _taken(tournament, str(holder or "it ended just now").replace("arena ", "pid "))
 
 
 def _raise_epoch(database: Database, tournament: Tournament) -> Tournament:
