@@ -6,6 +6,7 @@ The JSON form holds everything (``record.schema.json``). The text form is for pe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
@@ -25,6 +26,8 @@ REPLY_LIMIT = 200
 SHOWN = 60
 """Characters of a bad record that an error shows."""
 
+_APART = re.compile(r" (?=[A-Za-z_][\w-]*=)")
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -32,17 +35,18 @@ class Seat:
 
     Attributes:
         digest: SHA-256 of the bot's files, in hex; empty where unknown.
+        label: as people read it: name and version, and what else sets it apart in its tournament: ``mcts 0.3 c=1.4``.
     """
 
     bot: str
     version: str = ""
     digest: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
 
-    @property
-    def label(self) -> str:
-        """Name and version: ``mcts 0.3``."""
-        return f"{self.bot} {self.version}".rstrip()
+    def __post_init__(self) -> None:
+        if not self.label:
+            object.__setattr__(self, "label", f"{self.bot} {self.version}".rstrip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +253,7 @@ def _from_tags(tags: Mapping[str, str]) -> dict[str, Any]:
         "game": tags["Game"],
         "date": tags["Date"].replace(".", "-").replace("?", ""),
         "time_control": tags["TimeControl"],
-        "seats": tuple(Seat(*_bot(tags[letter])) for letter in letters),
+        "seats": tuple(_seat(tags[letter]) for letter in letters),
         "deal": {key[0].lower() + key[1:]: value for key, value in tags.items() if key not in {*TAGS, *letters}},
         "score": score,
         "winner": winner,
@@ -261,9 +265,9 @@ def _from_tags(tags: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _bot(label: str) -> tuple[str, str]:
-    name, _, version = label.rpartition(" ")
-    return (name, version) if name else (version, "")
+def _seat(label: str) -> Seat:
+    name, _, version = _APART.split(label, maxsplit=1)[0].rpartition(" ")
+    return Seat(name or version, version if name else "", label=label)
 
 
 def _plain_ranks(seats: int, winner: str | None, score: Sequence[int]) -> tuple[int, ...]:
@@ -288,7 +292,7 @@ def _split(text: str) -> tuple[int, ...]:
 
 def _known(kind: type[Seat | Failed], data: Mapping[str, Any]) -> dict[str, Any]:
     """What of a JSON object that class knows: keys may have been added since."""
-    return {part.name: data[part.name] for part in fields(kind)}
+    return {part.name: data[part.name] for part in fields(kind) if part.name in data}
 
 
 def _refuse(constant: str) -> None:

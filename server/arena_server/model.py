@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
@@ -175,7 +175,7 @@ class Entrant:
 
     @property
     def label(self) -> str:
-        """Name and version, as people read it: ``mcts 0.3``."""
+        """Name and version: ``mcts 0.3``; ``labels`` tell entrants of one version apart."""
         return f"{self.name} {self.version}"
 
     @property
@@ -191,6 +191,27 @@ class Entrant:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Reads ``as_dict`` back."""
         return cls(data["bot"], data["version"], data["digest"], tuple(sorted(data["options"].items())))
+
+
+def labels(entrants: Sequence[Entrant]) -> tuple[str, ...]:
+    """What people read, different for all: ``mcts 0.3``; of one version also the options that differ, or the digest."""
+    alike: dict[str, list[Entrant]] = {}
+    for entrant in entrants:
+        alike.setdefault(entrant.label.casefold(), []).append(entrant)
+    return tuple(_label(entrant, alike[entrant.label.casefold()]) for entrant in entrants)
+
+
+def _label(entrant: Entrant, namesakes: Sequence[Entrant]) -> str:
+    """Of one among those of its name and version, itself included."""
+    others = [dict(other.options) for other in namesakes]
+    told = [
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in entrant.options
+        if any(other.get(name) != value for other in others)
+    ]
+    if others.count(dict(entrant.options)) > 1:
+        told.append(f"digest={entrant.digest[:8]}")
+    return " ".join([entrant.label, *told])
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +271,11 @@ class Spec:
             challengers=data.get("challengers", 1),
             **plain,
         )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the entrants, in their order."""
+        return labels(self.entrants)
 
     @property
     def default_name(self) -> str:
@@ -323,6 +349,12 @@ class Assignment:
     def entrants(self) -> tuple[Entrant, ...]:
         """Who sits there, in seat order."""
         return tuple(self.spec.entrants[index] for index in self.planned.seats)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What people call those who sit there, in seat order."""
+        known = self.spec.labels
+        return tuple(known[index] for index in self.planned.seats)
 
     @property
     def game_id(self) -> str:

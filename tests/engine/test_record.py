@@ -17,6 +17,7 @@ from arena_engine.patchwork import State
 from arena_engine.record import SCHEMA, Failed, GameRecord, Seat, replay
 
 MCTS = Seat("mcts", "0.3", "ab" * 32, {"c": 1.4, "playouts": 200})
+LIKE_IT = Seat("mcts", "0.3", "ab" * 32, {"c": 2.0, "playouts": 200}, 'mcts 0.3 c=2.0 name="a b"')
 GREEDY = Seat("greedy", "1.0", "cd" * 32)
 
 
@@ -87,8 +88,9 @@ TINY = GameRecord(
     blame="a",
     blamed=("a",),
 )
-RECORDS = [NORMAL, FORFEIT, VOID, TINY]
-KINDS = ["normal", "forfeit", "void", "tiny"]
+NAMESAKES = dataclasses.replace(NORMAL, seats=(MCTS, LIKE_IT))
+RECORDS = [NORMAL, FORFEIT, VOID, TINY, NAMESAKES]
+KINDS = ["normal", "forfeit", "void", "tiny", "namesakes"]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=KINDS)
@@ -107,9 +109,18 @@ def test_text_holds_what_a_replay_needs(record: GameRecord) -> None:
         assert getattr(again, part) == getattr(record, part)
     for part in ("winner", "ranks", "termination", "blame", "blamed", "time_control"):
         assert getattr(again, part) == getattr(record, part)
-    assert [seat.label for seat in again.seats] == [seat.label for seat in record.seats]
+    assert [(seat.bot, seat.version, seat.label) for seat in again.seats] == [
+        (seat.bot, seat.version, seat.label) for seat in record.seats
+    ]
     assert [text for *_, text in replay(again)] == [text for *_, text in replay(record)]
     assert GameRecord.from_text(record.to_text().replace("\n", "\r\n")) == again
+
+
+def test_a_record_from_before_labels_is_read() -> None:
+    data = json.loads(NORMAL.to_json())
+    for seat in data["seats"]:
+        del seat["label"]
+    assert GameRecord.from_json(json.dumps(data)) == NORMAL
 
 
 def test_the_schema_names_every_key() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.model import Entrant, Pairing, Spec, TimeControl, UserError
+from arena_server.model import Entrant, Option, Pairing, Spec, TimeControl, UserError, labels
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,27 @@ def test_a_contract_survives_json() -> None:
 
 def test_every_entrant_of_a_pairing_sits_everywhere_once() -> None:
     assert Pairing((0, 1, 2)).rotations() == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+
+
+def mcts(digest: str = "a", version: str = "0.3", name: str = "mcts", **options: Option) -> Entrant:
+    return Entrant(name, version, digest * 64, tuple(sorted(options.items())))
+
+
+@pytest.mark.parametrize(
+    ("entrants", "told"),
+    [
+        ([mcts(c=1.4), mcts(name="greedy", c=1.0)], ["mcts 0.3", "greedy 0.3"]),
+        ([mcts(c=1.4), mcts(version="0.4", c=2.0)], ["mcts 0.3", "mcts 0.4"]),
+        ([mcts(c=1.4, playouts=200), mcts(c=2.0, playouts=200)], ["mcts 0.3 c=1.4", "mcts 0.3 c=2.0"]),
+        ([mcts(c=1.4, fast=True), mcts(c=2.0, fast=False)], ["mcts 0.3 c=1.4 fast=true", "mcts 0.3 c=2.0 fast=false"]),
+        ([mcts(), mcts("b")], ["mcts 0.3 digest=aaaaaaaa", "mcts 0.3 digest=bbbbbbbb"]),
+        (
+            [mcts(c=1.4), mcts("b", c=1.4), mcts("b", c=2.0)],
+            ["mcts 0.3 c=1.4 digest=aaaaaaaa", "mcts 0.3 c=1.4 digest=bbbbbbbb", "mcts 0.3 c=2.0"],
+        ),
+        ([mcts(), mcts(c=1.0)], ["mcts 0.3", "mcts 0.3 c=1.0"]),
+        ([mcts("a"), mcts("b", name="MCTS")], ["mcts 0.3 digest=aaaaaaaa", "MCTS 0.3 digest=bbbbbbbb"]),
+    ],
+)
+def test_namesakes_are_told_apart_by_what_differs(entrants: list[Entrant], told: list[str]) -> None:
+    assert list(labels(entrants)) == told

@@ -35,7 +35,7 @@ def crosstable(*, tournament: OfTournament = None, db: Db = None, as_json: AsJso
 def matrix(table: Crosstable, order: Sequence[int]) -> Grid:
     """Wins and losses of the rows against the columns; both in the order of the standings."""
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.text import labels
+    from arena_server.model import labels
 
     names = labels(table.entrants)
     ranks = [str(rank) for rank in range(1, len(order) + 1)]
@@ -63,7 +63,7 @@ def pairs(table: Crosstable, order: Sequence[int]) -> Grid:
 
 def _pair_rows(table: Crosstable, order: Sequence[int], letters: Sequence[str]) -> Iterator[Sequence[str]]:
     from arena_server.cli.tables import margin_text
-    from arena_server.cli.text import labels
+    from arena_server.model import labels
 
     names = labels(table.entrants)
     for rank, row in enumerate(order):
@@ -89,9 +89,14 @@ def _won_lost(score: Score | None) -> str:
 
 def crosstable_dict(name: str, table: Crosstable) -> dict[str, Any]:
     """The JSON form: bots in the order of entry, cells by their places there."""
+    from arena_server.model import labels
+
     return {
         "tournament": name,
-        "bots": [entrant.as_dict() for entrant in table.entrants],
+        "bots": [
+            {"label": label, **entrant.as_dict()}
+            for label, entrant in zip(labels(table.entrants), table.entrants, strict=True)
+        ],
         "cells": [
             {"bot": row, "against": column, **_score_dict(cell.total), "seats": _seats_dict(cell.by_seat)}
             for (row, column), cell in table.cells.items()

@@ -10,7 +10,7 @@ from arena_server.cli.grids import Column, Grid
 from arena_server.cli.leaderboard import leaderboard_dict, progress_text
 from arena_server.cli.output import show, show_json
 from arena_server.cli.tables import won_lost
-from arena_server.cli.text import clean, labels
+from arena_server.cli.text import clean
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
 from arena_server.store import queries
@@ -63,13 +63,12 @@ def standings_grid(board: Leaderboard, analysis: Analysis) -> Grid:
 
 def _standing_rows(board: Leaderboard, analysis: Analysis, *, draws: bool) -> Iterator[Sequence[str]]:
     order = places(board)
-    names = labels([standing.entrant for standing in board.standings])
     for row, (standing, place) in enumerate(zip(board.standings, order, strict=True)):
         strength, ranks = analysis.strengths[place], analysis.ranges.get(place)
         over = analysis.over(place, order[row + 1]) if row + 1 < len(order) else None
         yield (
             str(standing.rank),
-            names[row],
+            standing.label,
             f"{standing.rating.conservative:.2f}",
             won_lost(standing, draws=draws),
             str(analysis.pairs[place]),
@@ -131,7 +130,7 @@ def notes(board: Leaderboard, analysis: Analysis) -> list[str]:
     swapped = analysis.disagreements(places(board))
     if not swapped:
         return [*lines, "TrueSkill and Elo agree on the order"]
-    names = labels(board.tournament.spec.entrants)
+    names = board.tournament.spec.labels
     lines.append(f"TrueSkill and Elo disagree on the order of {len(swapped)} pairs of bots")
     for one, other in swapped[:_SHOWN]:
         over = analysis.fit.difference(other, one)

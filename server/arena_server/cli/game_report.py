@@ -60,7 +60,7 @@ def _seats(result: Result) -> Grid:
     scores, ranks = ("-",) * count, ("-",) * count
     if result.outcome is not None:
         scores, ranks = tuple(map(str, result.outcome.scores)), tuple(map(str, result.outcome.ranks))
-    labels = [entrant.label for entrant in result.assignment.entrants]
+    labels = result.assignment.labels
     columns = (Column("seat", left=True), Column("bot", left=True), Column("score"), Column("rank"))
     return Grid(columns, zip(result.assignment.planned.letters, labels, scores, ranks, strict=True))
 

@@ -15,7 +15,6 @@ from arena_server.cli.options import AsJson, Db, OfTournament
 if TYPE_CHECKING:
     from arena_engine.record import GameRecord
     from arena_server.cli.grids import Grid
-    from arena_server.model import Entrant
     from arena_server.store import Store
     from arena_server.store.queries import GameSummary
 
@@ -60,7 +59,7 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
         return
     print(f"tournament {held.name}" + ("" if page else ": no games" + (f" after {after}" if after else "")))
     if page:
-        show(_grid(page, held.spec.entrants))
+        show(_grid(page))
     if more:
         print(f"more: --after {page[-1].number}")
 
@@ -128,11 +127,9 @@ def _write(records: Iterator[GameRecord], form: Form, output: Path | None) -> No
     print(f"{number} game{'s' if number != 1 else ''} written to {output}")
 
 
-def _grid(page: Sequence[GameSummary], entrants: Sequence[Entrant]) -> Grid:
+def _grid(page: Sequence[GameSummary]) -> Grid:
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.text import labels
 
-    names = dict(zip(entrants, labels(entrants), strict=True))
     letters = SEATS[: len(page[0].seats)]
     columns = (
         Column("game"),
@@ -142,14 +139,14 @@ def _grid(page: Sequence[GameSummary], entrants: Sequence[Entrant]) -> Grid:
         Column("ended", left=True, wraps=True, spare=1),
         Column("plies", spare=2),
     )
-    return Grid(columns, [_row(game, [names[seat] for seat in game.seats], letters) for game in page])
+    return Grid(columns, [_row(game, letters) for game in page])
 
 
-def _row(game: GameSummary, seats: Sequence[str], letters: str) -> Sequence[str]:
+def _row(game: GameSummary, letters: str) -> Sequence[str]:
     winner = letters[game.ranks.index(1)] if game.ranks.count(1) == 1 else "draw" if game.ranks else "-"
     return (
         str(game.number),
-        *seats,
+        *game.seats,
         ":".join(map(str, game.scores)) or "-",
         winner,
         (game.ending or game.status).replace("_", " "),
@@ -162,7 +159,7 @@ def _summary_dict(game: GameSummary) -> dict[str, Any]:
         "id": game.id,
         "number": game.number,
         "pairing": game.pairing,
-        "seats": [seat.label for seat in game.seats],
+        "seats": list(game.seats),
         "status": game.status,
         "ending": game.ending,
         "ranks": list(game.ranks),

@@ -79,6 +79,7 @@ def standing_dict(standing: Standing) -> dict[str, Any]:
     """One row of the JSON form."""
     return {
         "rank": standing.rank,
+        "label": standing.label,
         **standing.entrant.as_dict(),
         "mu": standing.mu,
         "sigma": standing.sigma,

@@ -67,7 +67,7 @@ class PlainLines:
         """A line, unless there was one a moment ago."""
         if time.monotonic() - self._last >= LINE_EVERY:
             self._last = time.monotonic()
-            leader = snapshot.standings[0].entrant.label if snapshot.progress.folded else ""
+            leader = snapshot.standings[0].label if snapshot.progress.folded else ""
             self.notes(progress_line(snapshot) + (f", {leader} leads" if leader else ""))
 
     def ended(self, result: Result) -> None:
@@ -106,9 +106,9 @@ def failure_lines(result: Result) -> list[str]:
     assignment = result.assignment
     if result.ending is Ending.VOID:
         return [f"game {assignment.planned.number} is void and will be played again: {result.reason}"]
-    labels = dict(zip(assignment.planned.letters, assignment.entrants, strict=True))
+    labels = dict(zip(assignment.planned.letters, assignment.labels, strict=True))
     return [
-        f"game {assignment.planned.number}: {labels[failure.seat].label} ({failure.seat}) loses by "
+        f"game {assignment.planned.number}: {labels[failure.seat]} ({failure.seat}) loses by "
         f"{failure.ending.replace('_', ' ')}: {failure.reason}"
         for failure in result.failures
     ]

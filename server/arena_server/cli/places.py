@@ -32,16 +32,20 @@ def places_dict(store: Store, tournament: Tournament) -> dict[str, Any]:
     table = places(tournament.spec, store.closed_stages(tournament))
     if table is None:
         return {}
-    entrants = tournament.spec.entrants
-    return {"places": [{"rank": row.rank, **entrants[row.entrant].as_dict(), **row.marks} for row in table]}
+    entrants, names = tournament.spec.entrants, tournament.spec.labels
+    return {
+        "places": [
+            {"rank": row.rank, "label": names[row.entrant], **entrants[row.entrant].as_dict(), **row.marks}
+            for row in table
+        ]
+    }
 
 
 def places_grid(tournament: Tournament, table: Sequence[Place]) -> Grid:
     """Rank, bot, and what the rank rests on."""
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.text import labels
 
-    names = labels(tournament.spec.entrants)
+    names = tournament.spec.labels
     rows = [(str(row.rank), names[row.entrant], *row.marks.values()) for row in table]
     return Grid((Column("#"), Column("bot", left=True), *map(Column, table[0].marks)), rows)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from arena_server.cli.grids import Column, Grid
-from arena_server.cli.text import labels
 from arena_server.model import Ending
 
 if TYPE_CHECKING:
@@ -53,11 +52,10 @@ def margin_text(margin: float | None) -> str:
 
 
 def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[str]]:
-    names = labels([standing.entrant for standing in standings])
-    for name, standing in zip(names, standings, strict=True):
+    for standing in standings:
         yield (
             str(standing.rank),
-            name,
+            standing.label,
             f"{standing.mu:.2f}",
             f"{standing.sigma:.2f}",
             f"{standing.rating.conservative:.2f}",

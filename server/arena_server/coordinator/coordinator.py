@@ -192,7 +192,7 @@ class Coordinator:
     def _tell(self, result: Result, parked: list[tuple[int, str]]) -> None:
         self.watcher.ended(result)
         for entrant, reason in parked:
-            label = self.tournament.spec.entrants[entrant].label
+            label = self.tournament.spec.labels[entrant]
             self.watcher.notes(f"{label} is parked and forfeits its remaining games: {reason}")
 
     def _cancel(self) -> None:

@@ -117,7 +117,7 @@ def _bot(entrant: Entrant) -> pb.Bot:
 def _summary(game: queries.GameSummary) -> pb.GameSummary:
     return pb.GameSummary(
         id=game.id,
-        seats=[seat.label for seat in game.seats],
+        seats=game.seats,
         ending=ENDINGS[game.ending] if game.ending else ENDING_UNSPECIFIED,
         ranks=game.ranks,
         scores=game.scores,

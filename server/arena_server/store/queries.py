@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from arena_engine.record import GameRecord
-from arena_server.model import ArenaError, Ending, Entrant, Result, UserError
+from arena_server.model import ArenaError, Ending, Result, UserError
 from arena_server.ratings.pairs import Meeting
 from arena_server.store import journal, records, standings
 from arena_server.store.crosstable import Crosstable
@@ -60,6 +60,7 @@ class GameSummary:
 
     Attributes:
         id: ``nightly/17``.
+        seats: the labels of who sits there.
         ending: None while it is not closed.
         ranks: empty unless it is rated, like ``scores``.
         plies: None unless it is rated.
@@ -68,7 +69,7 @@ class GameSummary:
     id: str
     number: int
     pairing: int
-    seats: tuple[Entrant, ...]
+    seats: tuple[str, ...]
     status: GameStatus
     ending: Ending | None
     ranks: tuple[int, ...]
@@ -191,7 +192,8 @@ def games(
     )
     with store.database.read() as connection:
         rows = connection.execute(query).all()
-    return [_summary(tournament, list(seats)) for _, seats in groupby(rows, key=lambda row: row.number)]
+    names = tournament.spec.labels
+    return [_summary(tournament, names, list(seats)) for _, seats in groupby(rows, key=lambda row: row.number)]
 
 
 def find_game(store: Store, text: str) -> GameRef:
@@ -290,8 +292,12 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 def _places(tournament: Tournament, bot: str) -> list[int]:
     wanted = bot.casefold()
-    entrants = tournament.spec.entrants
-    places = [place for place, one in enumerate(entrants) if wanted in (one.name.casefold(), one.label.casefold())]
+    entrants, names = tournament.spec.entrants, tournament.spec.labels
+    places = [
+        place
+        for place, (one, label) in enumerate(zip(entrants, names, strict=True))
+        if wanted in (one.name.casefold(), one.label.casefold(), label.casefold())
+    ]
     if not places:
         raise MissingError(
             f"no such bot in {tournament.name}", repr(bot), _nearest(bot, [one.name for one in entrants])
@@ -299,14 +305,14 @@ def _places(tournament: Tournament, bot: str) -> list[int]:
     return places
 
 
-def _summary(tournament: Tournament, seats: Sequence[Row[Any]]) -> GameSummary:
+def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[Any]]) -> GameSummary:
     game = seats[0]
     rated = game.status == GameStatus.FINISHED
     return GameSummary(
         id=f"{tournament.name}/{game.number}",
         number=game.number,
         pairing=game.pairing,
-        seats=tuple(tournament.spec.entrants[seat.entrant] for seat in seats),
+        seats=tuple(names[seat.entrant] for seat in seats),
         status=GameStatus(game.status),
         ending=None if game.ending is None else Ending(game.ending),
         ranks=tuple(seat.rank for seat in seats) if rated else (),

@@ -26,7 +26,7 @@ def record(tournament: Tournament, entry: bytes) -> GameRecord:
         pairing=planned.pairing,
         deal=planned.deal,
         seed=_seed(tournament),
-        seats=tuple(_seat(entrant) for entrant in result.assignment.entrants),
+        seats=tuple(map(_seat, result.assignment.entrants, result.assignment.labels)),
         moves=tuple(played.move for played in result.moves),
         movers="".join(played.seat for played in result.moves),
         times=tuple(_charged(played) / 1e6 for played in result.moves),
@@ -47,8 +47,8 @@ def _seed(tournament: Tournament) -> str | None:
     return tournament.secret.hex() if tournament.status is Status.FINISHED else None
 
 
-def _seat(entrant: Entrant) -> Seat:
-    return Seat(entrant.name, entrant.version, entrant.digest, dict(entrant.options))
+def _seat(entrant: Entrant, label: str) -> Seat:
+    return Seat(entrant.name, entrant.version, entrant.digest, dict(entrant.options), label)
 
 
 def _charged(move: Played | Failure) -> int:

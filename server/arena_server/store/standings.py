@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from arena_server.model import FAILURES, Ending, Entrant
+from arena_server.model import FAILURES, Ending, Entrant, labels
 from arena_server.ratings import Tally
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
@@ -22,8 +22,13 @@ def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
 
 def ranked(rows: Sequence[tuple[Entrant, Tally]]) -> list[Standing]:
     """The same from entrants and their tallies, in the order of entry."""
-    best_first = sorted(rows, key=lambda row: (-row[1].rating.conservative, -row[1].rating.mu, row[0].name.casefold()))
-    return [_standing(rank, *row) for rank, row in enumerate(best_first, 1)]
+    named = zip(rows, labels([who for who, _ in rows]), strict=True)
+    best_first = sorted(named, key=lambda row: _order(*row[0]))
+    return [_standing(rank, *row, label) for rank, (row, label) in enumerate(best_first, 1)]
+
+
+def _order(who: Entrant, tally: Tally) -> tuple[float, float, str]:
+    return -tally.rating.conservative, -tally.rating.mu, who.name.casefold()
 
 
 def entrant(row: Any) -> Entrant:
@@ -52,10 +57,11 @@ def progress(connection: Connection, tournament: Tournament) -> Progress:
     )
 
 
-def _standing(rank: int, who: Entrant, tally: Tally) -> Standing:
+def _standing(rank: int, who: Entrant, tally: Tally, label: str) -> Standing:
     return Standing(
         rank=rank,
         entrant=who,
+        label=label,
         rating=tally.rating,
         games=tally.games,
         wins=tally.wins,

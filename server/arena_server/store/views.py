@@ -95,6 +95,7 @@ class Standing:
 
     Attributes:
         rank: 1 is best.
+        label: what sets the entrant apart from all others, see ``model.labels``.
         games: rated games.
         margin: mean score margin over normally ended games; None when there is none.
         failures: this entrant's own failures, kind to count, in the order of ``model.FAILURES``.
@@ -102,6 +103,7 @@ class Standing:
 
     rank: int
     entrant: Entrant
+    label: str
     rating: Rating
     games: int
     wins: int

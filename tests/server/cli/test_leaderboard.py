@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,27 @@ def test_equal_results_give_equal_bytes(arena: Arena, tmp_path: Path) -> None:
                 store.record([result])
         printed.add(arena("leaderboard", "--db", str(path)).out + arena("leaderboard", "--json", "--db", str(path)).out)
     assert len(printed) == 1
+
+
+def test_two_option_sets_of_one_bot_are_told_apart_everywhere(arena: Arena) -> None:
+    spec = patchwork_spec(3, 2)
+    mild, _, other = spec.entrants
+    twins = [replace(mild, name="mcts", options=(("c", c), ("playouts", 9))) for c in (1.4, 2.0)]
+    with (
+        Store.open("arena.db") as store,
+        (playing := begin(store, replace(spec, entrants=(*twins, other)), name="twins")).lock,
+    ):
+        store.record(playing.results())
+    for command in ("leaderboard", "leaderboard --full", "crosstable", "games list"):
+        for form in ("", " --json"):
+            out = arena(*f"{command}{form}".split()).out
+            assert "mcts 1.0 c=1.4" in out, command
+            assert "mcts 1.0 c=2.0" in out, command
+            assert "playouts=" not in out, command
+    number = next(game["number"] for game in arena("games", "list", "--json").json["games"] if "bot2" in str(game))
+    for command in ("games show", "games show --json", "replay", "games export", "games export --format text"):
+        assert "mcts 1.0 c=" in arena(*command.split(), f"twins/{number}").out, command
+    assert len(arena("games", "list", "--bot", "mcts 1.0 c=2.0", "--json").json["games"]) == 4
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from arena_server.cli.grids import Column, Grid
-from arena_server.cli.text import clean, clean_lines, labels
-from arena_server.model import Entrant
+from arena_server.cli.text import clean, clean_lines
 
 ANYTHING = st.text(st.characters())
 
@@ -35,11 +32,3 @@ def test_a_grid_never_lets_text_act(rows: list[tuple[str, str]], width: int) -> 
         console.print(grid.table(width))
     for text in (*grid.lines(), *capture.get().replace("\x1b[1m", "").replace("\x1b[0m", "").split("\n")):
         assert text.isprintable()
-
-
-def test_namesakes_are_told_apart() -> None:
-    one = Entrant("mcts", "0.3", "a" * 64, (("c", 1.4), ("playouts", 200)))
-    other = replace(one, options=(("c", 2.0), ("playouts", 200)))
-    assert labels([one, Entrant("greedy", "1.0", "b" * 64)]) == ["mcts 0.3", "greedy 1.0"]
-    assert labels([one, other]) == ["mcts 0.3:c=1.4", "mcts 0.3:c=2.0"]
-    assert labels([one, replace(one, digest="b" * 64)]) == ["mcts 0.3:aaaaaaaa", "mcts 0.3:bbbbbbbb"]

@@ -94,7 +94,7 @@ def test_games_come_in_pages(cup: Playing) -> None:
 def test_games_of_one_bot(cup: Playing) -> None:
     games = queries.games(cup.store, cup.tournament, bot="BOT1", after=2, limit=3)
     assert len(games) == 3
-    assert all("bot1" in [seat.name for seat in game.seats] for game in games)
+    assert all("bot1 1.0" in game.seats for game in games)
     assert games == queries.games(cup.store, cup.tournament, bot="bot1 1.0", after=2, limit=3)
     with pytest.raises(UserError, match="no such bot in cup: 'bto1' - did you mean bot1"):
         queries.games(cup.store, cup.tournament, bot="bto1")
