@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 def crosstable(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = False) -> None:
     """Show who won against whom, and from which seat."""
-    from arena_server.cli.leaderboard import progress_text
     from arena_server.cli.output import opened, show, show_json
     from arena_server.store import queries
 
@@ -24,7 +23,7 @@ def crosstable(*, tournament: OfTournament = None, db: Db = None, as_json: AsJso
     if as_json:
         show_json(crosstable_dict(board.tournament.name, table))
         return
-    print(f"tournament {board.tournament.name}: {progress_text(board.progress)}")
+    print(f"tournament {board.tournament.name}: {board.progress}")
     order = [table.entrants.index(standing.entrant) for standing in board.standings]
     show(matrix(table, order))
     if table.cells:

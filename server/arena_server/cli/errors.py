@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from arena_server.cli.text import clean
+from arena_server.text import clean
 
 if TYPE_CHECKING:
     from arena_engine.game import GameError

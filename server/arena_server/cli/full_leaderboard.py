@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from arena_engine.game import SEATS
 from arena_server.cli.grids import Column, Grid
-from arena_server.cli.leaderboard import leaderboard_dict, progress_text
+from arena_server.cli.leaderboard import leaderboard_dict
 from arena_server.cli.output import show, show_json
 from arena_server.cli.tables import won_lost
-from arena_server.cli.text import clean
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
 from arena_server.store import queries
+from arena_server.text import clean
 
 if TYPE_CHECKING:
     from arena_server.store import Store
@@ -33,7 +33,7 @@ def print_full(store: Store, name: str | None, *, since: int | None, opponents: 
         show_json(full_dict(selection, analysis, since=since, opponents=opponents))
         return
     board = selection.board
-    print(f"tournament {tournament.name}: {progress_text(board.progress)}")
+    print(f"tournament {tournament.name}: {board.progress}")
     if chosen:
         print(f"chosen and rated on their own: {_choice(since, opponents)}; {len(selection.games)} games")
     for grid in (standings_grid(board, analysis), seats_grid(analysis), calibration_grid(analysis)):
@@ -62,7 +62,7 @@ def standings_grid(board: Leaderboard, analysis: Analysis) -> Grid:
 
 
 def _standing_rows(board: Leaderboard, analysis: Analysis, *, draws: bool) -> Iterator[Sequence[str]]:
-    order = places(board)
+    order = board.places
     for row, (standing, place) in enumerate(zip(board.standings, order, strict=True)):
         strength, ranks = analysis.strengths[place], analysis.ranges.get(place)
         over = analysis.over(place, order[row + 1]) if row + 1 < len(order) else None
@@ -127,7 +127,7 @@ def notes(board: Leaderboard, analysis: Analysis) -> list[str]:
         lines.append(f"{analysis.groups} groups of bots are linked by no game: Elo between them is a guess")
     if analysis.silent:
         lines.append(f"games in which all were to blame, left out of Elo: {analysis.silent}")
-    swapped = analysis.disagreements(places(board))
+    swapped = analysis.disagreements(board.places)
     if not swapped:
         return [*lines, "TrueSkill and Elo agree on the order"]
     names = board.tournament.spec.labels
@@ -145,7 +145,7 @@ def full_dict(
     """The JSON form: that of the leaderboard and more; bots are told by their ranks there."""
     board = selection.board
     plain = leaderboard_dict(board)
-    order = places(board)
+    order = board.places
     ranks = {place: rank for rank, place in enumerate(order, 1)}
     rows = [{**row, **_standing_extras(analysis, order, index)} for index, row in enumerate(plain["standings"])]
     return {
@@ -198,12 +198,6 @@ def _standing_extras(analysis: Analysis, order: Sequence[int], row: int) -> dict
 
 def _estimate_dict(estimate: Estimate | None) -> dict[str, float] | None:
     return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def places(board: Leaderboard) -> list[int]:
-    """The entrants' indices in the spec, in the order of the standings."""
-    index = {entrant.key: place for place, entrant in enumerate(board.tournament.spec.entrants)}
-    return [index[standing.entrant.key] for standing in board.standings]
 
 
 def _choice(since: int | None, opponents: Sequence[str]) -> str:

@@ -10,8 +10,8 @@ from arena_engine.game import GameError, find
 from arena_engine.record import GameRecord
 from arena_server.cli.drawings import drawn
 from arena_server.cli.grids import Column, Grid
-from arena_server.cli.text import clean, clean_lines
 from arena_server.model import Failure, Played, Result
+from arena_server.text import clean, clean_lines
 
 _INDENT = "  "
 

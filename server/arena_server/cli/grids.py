@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena_server.cli.text import clean
+from arena_server.text import clean
 
 if TYPE_CHECKING:
     from rich.table import Table

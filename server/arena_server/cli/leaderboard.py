@@ -10,7 +10,7 @@ from arena_server.cli.options import AsJson, Db, OfTournament
 from arena_server.model import UserError
 
 if TYPE_CHECKING:
-    from arena_server.store import Progress, Standing, Store
+    from arena_server.store import Standing, Store
     from arena_server.store.queries import Leaderboard
 
 
@@ -54,7 +54,7 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
     if as_json:
         show_json({**leaderboard_dict(board), **places_dict(store, board.tournament)})
         return
-    print(f"tournament {board.tournament.name}: {progress_text(board.progress)}")
+    print(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
     print_places(store, board.tournament)
 
@@ -91,18 +91,3 @@ def standing_dict(standing: Standing) -> dict[str, Any]:
         "margin": standing.margin,
         "failures": dict(standing.failures),
     }
-
-
-def progress_text(progress: Progress) -> str:
-    """``120 games rated``, or what of them is not."""
-    if not progress.planned:
-        return "no games yet"
-    rest = {
-        "waiting for an earlier one": progress.waiting,
-        "abandoned": progress.abandoned,
-        "cancelled": progress.cancelled,
-        "to play": progress.open,
-    }
-    parts = [f"{number} {what}" for what, number in rest.items() if number]
-    rated = f"{progress.folded} of {progress.planned}" if parts else f"{progress.planned}"
-    return ", ".join([f"{rated} games rated", *parts])

@@ -10,7 +10,7 @@ import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.options import AsJson, Db
-from arena_server.cli.text import clean
+from arena_server.text import clean
 
 if TYPE_CHECKING:
     from arena_engine.game import State

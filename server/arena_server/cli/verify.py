@@ -36,7 +36,7 @@ def verify(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = 
 
 def report_lines(report: Report) -> list[str]:
     """What was found: the first bad game first."""
-    from arena_server.cli.text import clean
+    from arena_server.text import clean
 
     name = report.tournament.name
     checked = f"tournament {name}: {report.games} games, {report.attempts} attempts replayed"

@@ -87,6 +87,12 @@ class Database:
         with self._translated(), self._reader.begin() as connection:
             yield connection
 
+    @contextmanager
+    def frozen(self) -> Iterator[Database]:
+        """The database at one moment: all that is read from it sees the same state. For one thread."""
+        with self.read() as connection:
+            yield _Frozen(self, connection)
+
     def _migrate(self) -> None:
         with self.read() as connection:
             current = migrations.is_current(connection, self.label)
@@ -114,6 +120,18 @@ class Database:
                 return kind(what, self.label, fix)
         reason = str(error.orig).strip().partition("\n")[0]
         return ArenaError(f"the database refused its work ({reason})", self.label, "see that it runs and try again")
+
+
+class _Frozen(Database):
+    """Reads within one transaction."""
+
+    def __init__(self, database: Database, connection: Connection) -> None:
+        super().__init__(database.engine, database.label)
+        self._connection = connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        yield self._connection
 
 
 def _parse(url: str) -> URL:

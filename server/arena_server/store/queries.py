@@ -41,6 +41,12 @@ class Leaderboard:
     standings: Sequence[Standing]
     progress: Progress
 
+    @property
+    def places(self) -> list[int]:
+        """The entrants' indices in the spec, in the order of the standings."""
+        index = {entrant.key: place for place, entrant in enumerate(self.tournament.spec.entrants)}
+        return [index[standing.entrant.key] for standing in self.standings]
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -68,6 +74,7 @@ class GameSummary:
 
     id: str
     number: int
+    stage: int
     pairing: int
     seats: tuple[str, ...]
     status: GameStatus
@@ -262,6 +269,20 @@ def export(
     return _records(store, tournament, query.order_by(ATTEMPT.c.number, ATTEMPT.c.attempt))
 
 
+def played(store: Store, tournament: Tournament) -> Iterator[tuple[GameRecord, Result]]:
+    """Every game's attempt that counts, in schedule order: its record, and what the record leaves out."""
+    query = (
+        select(ATTEMPT.c.number, ATTEMPT.c.journal)
+        .where(ATTEMPT.c.tournament_id == tournament.id, ATTEMPT.c.ending != Ending.VOID)
+        .order_by(ATTEMPT.c.number)
+    )
+    with store.database.read() as connection:
+        for number, entry in connection.execute(query):
+            with _legible(f"{tournament.name}/{number}"):
+                found = journal.decode(entry, tournament.spec).result
+            yield records.record_of(tournament, found), found
+
+
 def _records(store: Store, tournament: Tournament, query: Select[Any]) -> Iterator[GameRecord]:
     with store.database.read() as connection:
         for number, entry in connection.execute(query):
@@ -311,6 +332,7 @@ def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[A
     return GameSummary(
         id=f"{tournament.name}/{game.number}",
         number=game.number,
+        stage=game.stage,
         pairing=game.pairing,
         seats=tuple(names[seat.entrant] for seat in seats),
         status=GameStatus(game.status),

@@ -10,7 +10,11 @@ from arena_server.store.views import Status, Tournament
 
 def record(tournament: Tournament, entry: bytes) -> GameRecord:
     """The record; raises ValueError where the bytes are no entry (``verify`` tells more)."""
-    result = journal.decode(entry, tournament.spec).result
+    return record_of(tournament, journal.decode(entry, tournament.spec).result)
+
+
+def record_of(tournament: Tournament, result: Result) -> GameRecord:
+    """The record of what the journal holds."""
     planned, token = result.assignment.planned, result.assignment.token
     attempt = "" if result.ending.rated else f".{token.attempt}"
     return GameRecord(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -49,6 +50,12 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @contextmanager
+    def frozen(self) -> Iterator[Store]:
+        """The store at one moment, to read from in one thread: whatever is asked, the answers agree."""
+        with self.database.frozen() as database:
+            yield Store(database)
 
     @property
     def label(self) -> str:

@@ -150,3 +150,17 @@ class Progress:
     def open(self) -> int:
         """Games still to be played."""
         return self.planned - self.finished - self.abandoned - self.cancelled
+
+    def __str__(self) -> str:
+        """``120 games rated``, or what of them is not."""
+        if not self.planned:
+            return "no games yet"
+        rest = {
+            "waiting for an earlier one": self.waiting,
+            "abandoned": self.abandoned,
+            "cancelled": self.cancelled,
+            "to play": self.open,
+        }
+        parts = [f"{number} {what}" for what, number in rest.items() if number]
+        rated = f"{self.folded} of {self.planned}" if parts else f"{self.planned}"
+        return ", ".join([f"{rated} games rated", *parts])

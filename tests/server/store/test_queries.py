@@ -173,3 +173,24 @@ def test_void_attempts_are_exported_on_request(cup: Playing) -> None:
     assert [record.id for record in every[1:]] == usual
     of_one = list(queries.export(cup.store, cup.tournament, bot="bot2"))
     assert len(of_one) == 8
+
+
+def test_records_and_what_they_leave_out(cup: Playing) -> None:
+    store, tournament = cup.store, queries.tournament(cup.store)
+    played = list(queries.played(store, tournament))
+    assert [record for record, _ in played] == list(queries.export(store, tournament))
+    for record, result in played:
+        assert result == queries.result(store, queries.find_game(store, record.id))
+
+
+def test_a_frozen_store_stays_as_it_was(url: str) -> None:
+    with Store.open(url) as store, (playing := begin(store, patchwork_spec(2, 4), name="cup")).lock:
+        first, *rest = playing.results()
+        store.record([first])
+        with store.frozen() as frozen:
+            seen = queries.tournament(frozen)
+            store.record(rest)
+            assert queries.leaderboard(frozen, seen).progress.finished == 1
+            assert len(list(queries.played(frozen, seen))) == 1
+            assert queries.tournament(frozen).chain_head == seen.chain_head
+        assert queries.leaderboard(store, seen).progress.finished == 4

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from arena_server.cli.grids import Column, Grid
-from arena_server.cli.text import clean, clean_lines
+from arena_server.text import clean, clean_lines
 
 ANYTHING = st.text(st.characters())
 

@@ -1,4 +1,4 @@
-"""Text for a terminal: what came from bots or files must not act on it."""
+"""Text for terminals and pages: what came from bots or files must not act on them."""
 
 from __future__ import annotations
 
