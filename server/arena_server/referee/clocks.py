@@ -21,6 +21,10 @@ class Now(NamedTuple):
     at: float
     stalled: float = 0.0
 
+    def running_since(self, then: Now) -> float:
+        """Elapsed seconds without our own stalls."""
+        return (self.at - then.at) - (self.stalled - then.stalled)
+
     def us_since(self, then: Now) -> int:
         """Elapsed microseconds."""
         return max(0, round((self.at - then.at) * 1e6))
@@ -37,11 +41,13 @@ class Reading(NamedTuple):
         used_us: elapsed, before credit.
         credit_us: our own stalls, not charged.
         overrun: whether the seat lost on time.
+        excused: whether that was by our own stalls alone, those beyond the credit.
     """
 
     used_us: int
     credit_us: int
     overrun: bool
+    excused: bool = False
 
     @property
     def charged_us(self) -> int:
@@ -86,11 +92,14 @@ class SeatClock:
         if self.started is None:
             return Reading(0, 0, overrun=False)
         used = now.us_since(self.started)
-        credit = 0
+        stalled = credit = 0
         if now.stalled > self.started.stalled:
-            credit = min(now.stalled_us_since(self.started), MAX_CREDIT_US, used)
+            stalled = min(now.stalled_us_since(self.started), used)
+            credit = min(stalled, MAX_CREDIT_US)
         allowed = self.allowance_us
-        return Reading(used, credit, overrun=allowed is not None and used - credit > allowed + self.margin_us)
+        if allowed is None or used - credit <= allowed + self.margin_us:
+            return Reading(used, credit, overrun=False)
+        return Reading(used, credit, overrun=True, excused=used - stalled <= allowed + self.margin_us)
 
     def left_us(self, now: Now) -> int | None:
         """What is left for the running or next ply, never negative; None is untimed."""
@@ -100,12 +109,11 @@ class SeatClock:
         return max(0, allowed - self.read(now).charged_us)
 
     def deadline(self, now: Now) -> float | None:
-        """The instant after which the running ply is an overrun, as far as is known now."""
+        """The instant at which the seat has had its time, all our own stalls apart, as far as is known now."""
         allowed = self.allowance_us
         if self.started is None or allowed is None:
             return None
-        credit = self.read(now).credit_us if now.stalled > self.started.stalled else 0
-        return self.started.at + (allowed + self.margin_us + credit) / 1e6
+        return self.started.at + (allowed + self.margin_us) / 1e6 + max(0.0, now.stalled - self.started.stalled)
 
     def stop(self, reading: Reading) -> None:
         """The ply is answered: charges the bank and adds the increment."""

@@ -10,6 +10,7 @@ from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.model import MARGIN_LAUNCHED_US, Assignment, Result
 from arena_server.referee import events, messages
+from arena_server.referee.clocks import Now
 from arena_server.referee.match import Match
 from arena_server.referee.players import Player
 from arena_server.referee.stalls import Stalls
@@ -48,18 +49,17 @@ class Driver:
         """No bot could be had for the seat."""
         await self.happen(events.NotSeated(letter, reason, evidence))
 
-    async def happen(self, event: events.Event, at: float | None = None) -> None:
+    async def happen(self, event: events.Event, now: Now | None = None) -> None:
         """Feeds the match one event and does what it wants done; a bug of ours ends the game instead of hanging it."""
-        now = self.stalls.now() if at is None else self.stalls.instant(at)
         try:
-            await self._do(self.match.on(event, now))
+            await self._do(self.match.on(event, now or self.stalls.now()))
         except Exception as error:  # noqa: BLE001 - told to whoever waits for the result
             if not self.finished.done():
                 self.finished.set_exception(error)
 
-    def post(self, event: events.Event, at: float | None = None) -> None:
+    def post(self, event: events.Event, now: Now | None = None) -> None:
         """The same in a task of the driver's own: a bot's stream takes its task with it when it breaks."""
-        task = asyncio.ensure_future(self.happen(event, at))
+        task = asyncio.ensure_future(self.happen(event, now))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -156,7 +156,7 @@ class Chair:
         if self.driver.finished.done():
             self._drop_late()
             return
-        self.driver.post(self._event(message), at)
+        self.driver.post(self._event(message), self.driver.stalls.instant(at))
 
     def malformed(self, reason: str) -> None:
         """The bot sent what makes no sense."""

@@ -53,13 +53,26 @@ class _Trouble:
 class _Seat:
     """What the match knows of one seat."""
 
-    __slots__ = ("asked", "clock", "failure", "letter", "lost_at", "move", "pending", "ready", "ready_by", "sent")
+    __slots__ = (
+        "asked",
+        "clock",
+        "failure",
+        "letter",
+        "lost_at",
+        "move",
+        "pending",
+        "ready",
+        "ready_by",
+        "seated",
+        "sent",
+    )
 
     def __init__(self, letter: str, clock: SeatClock) -> None:
         self.letter = letter
         self.clock = clock
         self.ready = False
         self.ready_by: float | None = None
+        self.seated = Now(0.0)
         self.asked = False
         self.move: Any = None
         self.failure: Failure | None = None
@@ -132,9 +145,9 @@ class Match:
     def _take(self, seat: _Seat, event: Event, now: Now) -> list[Effect]:  # noqa: C901 - one case an event
         match event:
             case Replied():  # first: it is nearly every event
-                self._take_reply(seat, event, now)
+                return self._take_reply(seat, event, now)
             case Seated(ready_by=ready_by):
-                seat.ready_by = ready_by
+                seat.ready_by, seat.seated = ready_by, now
                 return [self._begin(seat)]
             case NotSeated(reason=reason, evidence=evidence):
                 self._fail(seat, _Trouble(Ending.START_FAILURE, reason, evidence), now)
@@ -163,22 +176,25 @@ class Match:
         seat.ready = True
         return [self._ask(seat)] if self._playing and seat.open else []
 
-    def _take_reply(self, seat: _Seat, reply: Replied, now: Now) -> None:
+    def _take_reply(self, seat: _Seat, reply: Replied, now: Now) -> list[Effect]:
         if not seat.open or reply.ply != self.ply:
-            return  # stale, foreign or repeated: never touches the game
+            return []  # stale, foreign or repeated: never touches the game
         reading = seat.clock.read(now)
+        if reading.excused:
+            return [self._over(Ending.VOID, now, f"the arena itself stalled while seat {seat.letter} was to move")]
         if reading.overrun:
             self._time_out(seat, now, reply.move)
-            return
+            return []
         try:
             seat.move = self.state.parse_move(reply.move, seat.letter)
         except GameError as error:
             self._fail(seat, _Trouble(Ending.ILLEGAL_MOVE, error.why, reply=reply.move), now)
-            return
+            return []
         finally:
             seat.clock.stop(reading)
         played = Played(self.ply, seat.letter, reply.move, reading.used_us, reading.credit_us, reply.own_us, reply.log)
         self._moves.append(played)
+        return []
 
     def _suffer(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
         """The first trouble of a seat: judged now if it is being seated or asked, else when it is next asked."""
@@ -195,11 +211,19 @@ class Match:
             if due is None or now.at < due:
                 continue
             if not self._playing:
-                self._fail(seat, _Trouble(Ending.START_FAILURE, "was not ready within its start limit"), now)
+                self._start_late(seat, now)
             elif seat.clock.due is None or now.at >= (seat.clock.deadline(now) or 0.0):
                 self._time_out(seat, now)
             else:
                 seat.clock.due = seat.clock.deadline(now)  # a stall of ours has moved it
+
+    def _start_late(self, seat: _Seat, now: Now) -> None:
+        """Its start limit is over, unless a stall of ours has moved it."""
+        assert seat.ready_by is not None
+        seat.ready_by += now.stalled - seat.seated.stalled
+        seat.seated = now
+        if now.at >= seat.ready_by:
+            self._fail(seat, _Trouble(Ending.START_FAILURE, "was not ready within its start limit"), now)
 
     def _due(self, seat: _Seat) -> float | None:
         if not self._playing:
@@ -214,6 +238,8 @@ class Match:
 
     def _settle(self, now: Now) -> list[Effect]:
         """Goes on as soon as nothing more is awaited."""
+        if self.result is not None:
+            return []
         if not self._playing:
             return self._settle_seating(now)
         for seat in self._asked:
@@ -266,9 +292,8 @@ class Match:
         if allowed is None:
             reason = f"its stream was lost for {UNTIMED_ABSENCE:g} s"
         else:
-            used = seat.clock.read(now).used_us
             what = "its stream was lost and" if away else "it"
-            reason = f"{what} used {used / 1e3:.0f} ms of {allowed / 1e3:.0f} ms"
+            reason = f"{what} used {seat.clock.read(now).used_us / 1e3:.0f} ms of {allowed / 1e3:.0f} ms"
         self._fail(seat, _Trouble(ending, reason, reply=reply), now)
 
     def _fail(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:

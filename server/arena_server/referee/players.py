@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -12,6 +13,7 @@ from arena_server.launching.environment import environment
 from arena_server.launching.processes import Keeper, Process, SpawnError
 from arena_server.model import Entrant
 from arena_server.referee import messages
+from arena_server.referee.stalls import Stalls
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.session import Session
 
@@ -19,6 +21,9 @@ LATE_REPLY = 1.0
 """Seconds that a bot has to finish thinking after a game that ended without its answer, before it is stopped."""
 FAREWELL = 0.2
 """Seconds that a bot has to leave by itself after Goodbye."""
+TURN = 2.0
+"""Seconds for which a starting bot keeps the next one from starting: all at once, they would take the cores from the
+games that run, and from the referee."""
 
 
 class StartError(Exception):
@@ -39,12 +44,14 @@ class Player:
         rested: set once a late answer came.
     """
 
-    def __init__(self, bot: Bot, process: Process, session: Session) -> None:
+    def __init__(self, bot: Bot, process: Process, session: Session, stalls: Stalls) -> None:
         self.bot = bot
         self.process = process
         self.session = session
         self.games = 0
-        self.used = self._started = time.monotonic()
+        self.used = time.monotonic()
+        self._stalls = stalls
+        self._started = stalls.now()
         self.rested = asyncio.Event()
         self._fresh = True
 
@@ -60,16 +67,24 @@ class Player:
 
     def ready_by(self) -> float:
         """When it must be ready for a game that begins now: a new process has one start limit for everything."""
-        start = self._started if self._fresh else time.monotonic()
+        now = self._stalls.now()
+        start = self._started if self._fresh else now
         self._fresh = False
-        return start + self.bot.manifest.start_limit_us / 1e6
+        return now.at - now.running_since(start) + self.bot.manifest.start_limit_us / 1e6
+
+    async def news(self, seconds: float) -> bool:
+        """Waits for its Hello or its end; returns whether one of them came in time."""
+        awaited: list[asyncio.Future[Any]] = [self.session.arrived, self.process.exited]
+        done, _ = await asyncio.wait(awaited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
 
     async def arrive(self) -> None:
         """Waits until the process has said Hello; raises StartError."""
         limit = self.bot.manifest.start_limit_us / 1e6
         arrived = self.session.arrived
-        awaited: list[asyncio.Future[Any]] = [arrived, self.process.exited]
-        await asyncio.wait(awaited, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        while (left := limit - self._stalls.now().running_since(self._started)) > 0:  # a stall of ours moves it
+            if await self.news(left):
+                break
         if arrived.done():
             if arrived.result():
                 raise StartError(arrived.result())
@@ -84,13 +99,17 @@ class Player:
 class Players:
     """The processes of all bots of a tournament.
 
+    As many start at the same time as there are cores, unless one takes long.
+
     Args:
         most: processes at the same time; at least as many as the seats of all games that run at once.
         address: where they dial in.
     """
 
-    def __init__(self, keeper: Keeper, lobby: Lobby, address: str, most: int) -> None:
+    def __init__(self, keeper: Keeper, lobby: Lobby, address: str, most: int, stalls: Stalls) -> None:
         self.keeper = keeper
+        self.stalls = stalls
+        self._turns = asyncio.Semaphore(len(os.sched_getaffinity(0)))
         self.lobby = lobby
         self.address = address
         self.most = most
@@ -124,21 +143,30 @@ class Players:
             await asyncio.wait(self._stopping)
 
     async def _start(self, own: list[Player], bot: Bot) -> Player:
-        self._make_room()
+        async with self._turns:
+            self._make_room()
+            player = await self._spawn(bot)
+            own.append(player)
+            await self._or_stop(player, player.news(TURN))
+        await self._or_stop(player, player.arrive())
+        return player
+
+    async def _or_stop(self, player: Player, wait: Coroutine[None, None, object]) -> None:
+        try:
+            await wait
+        except BaseException:
+            await self._stop(player)
+            raise
+
+    async def _spawn(self, bot: Bot) -> Player:
         token, session = self.lobby.admit(bot.label, bot.options)
         try:
             process = await self.keeper.spawn(bot.argv(), bot.folder, environment(bot, self.address, token))
         except SpawnError as error:
             self.lobby.dismiss(session)
             raise StartError(str(error)) from None
-        player = Player(bot, process, session)
+        player = Player(bot, process, session, self.stalls)
         player.games = 1
-        own.append(player)
-        try:
-            await player.arrive()
-        except BaseException:
-            await self._stop(player)
-            raise
         return player
 
     def _make_room(self) -> None:

@@ -44,7 +44,7 @@ class Referee:
             self.keeper.tidy(self._server.folder)
         address = await self._server.start()
         self._stalls = Stalls()
-        self._players = Players(self.keeper, self._lobby, address, self._most)
+        self._players = Players(self.keeper, self._lobby, address, self._most, self._stalls)
         return self
 
     async def __aexit__(

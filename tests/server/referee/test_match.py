@@ -13,6 +13,7 @@ from simulation import MARGIN_US, Script, Simulation, assignment
 from arena_engine.game import Game
 from arena_engine.patchwork import GAME
 from arena_server.model import FAILURES, Ending, Result
+from arena_server.referee.clocks import Now
 from arena_server.referee.events import (
     Ask,
     Event,
@@ -26,7 +27,9 @@ from arena_server.referee.events import (
     Resigned,
     Returned,
     Seated,
+    Ticked,
 )
+from arena_server.referee.match import Match
 
 
 def legal(simulation: Simulation, ask: Ask) -> str:
@@ -206,6 +209,39 @@ def test_a_game_with_over_two_seconds_of_stalls_is_void() -> None:
     assert result.outcome is None
     assert not result.blamed
     assert "stalled" in result.reason
+
+
+@pytest.mark.parametrize("answers", ["at once", "never"])
+def test_a_stall_beyond_the_credit_voids_instead_of_blaming(answers: str) -> None:
+    def while_we_stall(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+        simulation.stall(1.5)
+        return plays()(simulation, ask) if answers == "at once" else []
+
+    _, result = run(a=at_ply(4, while_we_stall))
+    assert result.ending is (Ending.VOID if answers == "at once" else Ending.TIMEOUT)
+    if answers == "at once":
+        assert "stalled while seat a was to move" in result.reason
+
+
+def test_a_bot_that_is_late_by_itself_loses_even_when_we_stalled() -> None:
+    def while_we_stall(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+        simulation.stall(1.5)
+        return plays(0.2)(simulation, ask)
+
+    _, result = run(a=at_ply(4, while_we_stall))
+    assert result.ending is Ending.TIMEOUT
+
+
+def test_our_own_stall_moves_the_start_limit() -> None:
+    match = Match(assignment(GAME, "100ms"), GAME, (MARGIN_US,) * 2, "2026-11-30T00:00:00+00:00", Now(100.0))
+    for seat in "ab":
+        match.on(Seated(seat, 130.0), Now(100.0))
+    match.on(Ready("b"), Now(101.0))
+    assert match.on(Ticked(), Now(139.0, 10.0)) == []
+    assert match.alarm() == 140.0
+    match.on(Ticked(), Now(140.5, 10.0))
+    assert match.result is not None
+    assert match.result.blamed == ("a",)
 
 
 @pytest.mark.parametrize(
