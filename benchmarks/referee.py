@@ -11,7 +11,7 @@ from pathlib import Path
 from streams import cpu, floor
 
 from arena_server.coordinator.event import Event, prepare_grpc
-from arena_server.coordinator.spec_file import Settings
+from arena_server.coordinator.settings import Settings
 from arena_server.coordinator.watching import Snapshot
 from arena_server.model import Result
 from arena_server.store import Store
@@ -44,7 +44,7 @@ class Match:
 
     def play(self, games: int) -> Match:
         """Plays it."""
-        event = Event.of(Settings(bots=self.bots, games=games, seed="bench", time="1s", concurrency=AT_ONCE))
+        event = Event.of(Settings(bots=list(self.bots), games=games, seed="bench", time="1s", concurrency=AT_ONCE))
         with (
             tempfile.TemporaryDirectory() as folder,
             Store.open(f"{folder}/bench.db") as store,

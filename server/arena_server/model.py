@@ -37,14 +37,16 @@ class ArenaError(Exception):
         what: what was wrong.
         value: the value at fault; empty where there is none.
         fix: what to do.
+        key: of a spec file, if the value can come from one: names of tables and keys, places in lists.
     """
 
     exit_code = 3
 
-    def __init__(self, what: str, value: object = "", fix: str = "") -> None:
+    def __init__(self, what: str, value: object = "", fix: str = "", *, key: tuple[str | int, ...] = ()) -> None:
         self.what = what
         self.value = value
         self.fix = fix
+        self.key = key
         super().__init__(what, value, fix)
 
     def __str__(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +11,7 @@ from arena_server.cli.options import AsJson, Db, database_url, program
 
 if TYPE_CHECKING:
     from arena_server.coordinator.event import Event
-    from arena_server.coordinator.spec_file import Settings
+    from arena_server.coordinator.settings import Settings
     from arena_server.model import Spec
     from arena_server.store import Entered, Store, Tournament
 
@@ -45,27 +46,18 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a tournament; the same command again goes on with what is unfinished."""
-    from arena_server.coordinator.event import Event
-    from arena_server.coordinator.spec_file import Settings
-    from arena_server.store import Store
+    """Play a tournament; the same command again goes on with what is unfinished.
 
-    given = Settings(
-        name=name,
-        format=format_,
-        games=games,
-        rounds=rounds,
-        challengers=challengers,
-        seed=seed,
-        time=time,
-        concurrency=concurrency,
-        db=db,
-        edition=edition,
-    )
-    settings = given.over(_named(what or []))
+    Every option of a setting bears the name of its key in the spec file, and overrides it.
+    """
+    options = locals()
+    from arena_server.coordinator.event import Event
+
+    settings = _settings(what or [], options)
     event = Event.of(settings)
-    with Store.open(database_url(settings.db)) as store:
-        entered = store.enter(event.spec, name=settings.name, new=new)
+    with _opened(settings) as store:
+        with settings.telling():
+            entered = store.enter(event.spec, name=settings.name, new=new)
         _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
             with store.lock(entered.tournament) as lock:
@@ -73,21 +65,31 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
         _show_result(store, entered.tournament, as_json=as_json)
 
 
-def _named(what: list[str]) -> Settings:
-    """What the arguments say: a spec file or bots."""
+def _settings(what: list[str], options: Mapping[str, Any]) -> Settings:
+    """What the command line says, over what its spec file says."""
     from pathlib import Path
 
-    from arena_server.coordinator.spec_file import Settings
+    from arena_server.coordinator import spec_file
+    from arena_server.coordinator.settings import Settings
     from arena_server.model import UserError
 
     specs = [text for text in what if text.endswith(".toml")]
+    bots = [text for text in what if text not in specs]
+    given = Settings.said({**options, "bots": bots or None})
     if not specs:
-        return Settings(bots=tuple(what) or None)
-    if len(what) > 1:
-        raise UserError("a spec file stands alone", " ".join(what), "write the bots into its list `bots`")
+        return given
+    if len(specs) > 1:
+        raise UserError("more than one spec file", " ".join(specs), "give one; bots beside it stand in for its own")
     if Path(specs[0]).name == "bot.toml":
         raise UserError("a bot's manifest is no spec file", specs[0], "give the bot's folder")
-    return Settings.read(Path(specs[0]))
+    return given.over(spec_file.read(Path(specs[0])))
+
+
+def _opened(settings: Settings) -> Store:
+    from arena_server.store import Store
+
+    with settings.telling("db"):
+        return Store.open(database_url(settings.db))
 
 
 def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> None:

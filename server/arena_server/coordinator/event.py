@@ -16,9 +16,9 @@ from types import FrameType
 from arena_engine.game import DealError, Game, find
 from arena_server import formats
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
-from arena_server.coordinator.spec_file import Settings
+from arena_server.coordinator.settings import Settings
 from arena_server.coordinator.watching import Watcher
-from arena_server.launching.bots import Bot, example_bots, resolve
+from arena_server.launching.bots import Bot, example_bots
 from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Spec, TimeControl, UserError
@@ -52,11 +52,13 @@ class Event:
             UserError: a setting that cannot be played.
         """
         game = find("patchwork")
-        bots = example_bots() if settings.bots is None else [resolve(text) for text in settings.bots]
-        spec = _spec(settings, game, [bot.entrant for bot in bots])
-        check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
-        formats.plan(spec, ())
-        return cls(spec, game, {bot.entrant: bot for bot in bots}, _capacity(settings.concurrency), _transport())
+        bots = _bots(settings)
+        with settings.telling():
+            spec = _spec(settings, game, [bot.entrant for bot in bots])
+            check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
+            formats.plan(spec, ())
+            capacity = _capacity(settings.concurrency)
+        return cls(spec, game, {bot.entrant: bot for bot in bots}, capacity, _transport())
 
     def play(self, store: Store, tournament: Tournament, watcher: Watcher) -> None:
         """Plays a locked tournament to its end; its bots are gone afterwards.
@@ -95,17 +97,27 @@ def prepare_grpc() -> None:
     os.environ.setdefault("GRPC_EXPERIMENTS", EVENT_ENGINE_OFF)
 
 
+def _bots(settings: Settings) -> list[Bot]:
+    bots = example_bots() if settings.bots is None else []
+    for place, entry in enumerate(settings.bots or ()):
+        with settings.telling("bots", place):
+            bots.append(entry.resolve())
+    return [bot.fresh() for bot in bots] if settings.restart == "every game" else bots
+
+
 def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
-    control = TimeControl.parse(settings.time or "100ms")
-    if control == TimeControl():
-        raise UserError("a tournament needs a time control", repr(settings.time), "give each ply some time: 100ms")
     options = {} if settings.edition is None else {"edition": settings.edition}
     try:
         options = game.options(options)
     except DealError as error:
-        raise UserError("no such edition", repr(settings.edition), error.why) from None
+        raise UserError("no such edition", repr(settings.edition), error.why, key=("edition",)) from None
+    with settings.telling("time"):
+        control = _time_control(settings.time or "100ms")
     name = settings.format or "round-robin"
     form = formats.find(name)
+    if settings.challengers is not None and name != "gauntlet":
+        fix = "leave it out, or choose gauntlet"
+        raise UserError(f"a {name} has no challengers", settings.challengers, fix, key=("challengers",))
     rounds = form.usual_rounds(len(entrants)) if settings.rounds is None and form.usual_rounds else settings.rounds
     return Spec(
         entrants=tuple(entrants),
@@ -122,11 +134,21 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
     )
 
 
+def _time_control(text: str) -> TimeControl:
+    control = TimeControl.parse(text)
+    if control == TimeControl():
+        raise UserError("a tournament needs a time control", repr(text), "give each ply some time: 100ms")
+    bank, limit = control.bank_us, control.limit_us
+    if bank is not None and limit is not None and limit > bank and not control.increment_us:
+        raise UserError("a ply's limit is over the whole bank", repr(text), "leave the limit out, or lower it")
+    return control
+
+
 def _capacity(asked: int | None) -> int:
     if asked is None:
         return max(1, len(os.sched_getaffinity(0)) - 1)
     if asked < 1:
-        raise UserError("not a number of games to play at once", asked, "give 1 or more")
+        raise UserError("not a number of games to play at once", asked, "give 1 or more", key=("concurrency",))
     return asked
 
 

@@ -3,113 +3,105 @@
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from arena_server.coordinator.lines import Key, line_of
+from arena_server.coordinator.settings import SCHEMA, BotEntry, Origin, Settings
 from arena_server.model import UserError
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user asks for; None is what was not said.
-
-    Attributes:
-        bots: as people name them (BOT).
-        time: text of a time control.
-        games: between each two bots that meet.
-    """
-
-    bots: tuple[str, ...] | None = None
-    name: str | None = None
-    format: str | None = None
-    games: int | None = None
-    rounds: int | None = None
-    challengers: int | None = None
-    seed: str | None = None
-    time: str | None = None
-    edition: str | None = None
-    concurrency: int | None = None
-    db: str | None = None
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Reads a spec file; bots that are paths count from the file's folder.
-
-        Raises:
-            UserError: it cannot be read, is no TOML, has an unknown key or a value of the wrong type.
-        """
-        try:
-            text = path.read_text(encoding="utf-8")
-            data = tomllib.loads(text)
-        except OSError as error:
-            raise UserError(f"cannot read the spec: {error.strerror}", path, "check the path") from None
-        except UnicodeDecodeError:
-            raise UserError("the spec is not UTF-8 text", path, "save it as UTF-8") from None
-        except tomllib.TOMLDecodeError as error:
-            raise UserError("the spec is not TOML", f"{path}: {error}", "mend that line") from None
-        checked = {key: _value(f"{path}, line {_line(text, key)}", key, value) for key, value in data.items()}
-        if "bots" in checked:
-            checked["bots"] = tuple(_from(path.parent, bot) for bot in checked["bots"])
-        return cls(**checked)
-
-    def over(self, other: Self) -> Self:
-        """These settings where they say something, else the other's."""
-        mine = {field.name: getattr(self, field.name) for field in fields(self)}
-        said = {key: value for key, value in mine.items() if value is not None}
-        return type(self)(**{**{field.name: getattr(other, field.name) for field in fields(other)}, **said})
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError
-    return tuple(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-_READERS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
-    "bots": (_texts, 'a list of texts: ["greedy", "mcts"]'),
-    "name": (_text, "a text"),
-    "format": (_text, "a text"),
-    "games": (_number, "a whole number"),
-    "rounds": (_number, "a whole number"),
-    "challengers": (_number, "a whole number"),
-    "seed": (_text, "a text"),
-    "time": (_text, 'a text: "100ms"'),
-    "edition": (_text, "a text"),
-    "concurrency": (_number, "a whole number"),
-    "db": (_text, "a text"),
+_WANTED = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "finite_number": "a finite number",
 }
+"""What to give, by pydantic's names of mistakes."""
 
 
-def _value(place: str, key: str, value: Any) -> Any:
-    if key not in _READERS:
-        near = difflib.get_close_matches(key, _READERS, n=1)
-        fix = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(_READERS)}"
-        raise UserError(f"{place}: unknown key", repr(key), fix)
-    read, wanted = _READERS[key]
+def read(path: Path) -> Settings:
+    """Reads a spec file; bots that are paths count from the file's folder.
+
+    Raises:
+        UserError: it cannot be read, is no TOML, comes from a newer arena, has an unknown key or a value of the wrong
+            type; with the line.
+    """
+    text, data = _load(path)
+    version = data.get("schema", SCHEMA)
+    if isinstance(version, int) and version > SCHEMA:
+        what = f"{path}, line {line_of(text, ('schema',))}: the spec is for a newer arena"
+        raise UserError(what, f"schema {version}", f"this one reads schema {SCHEMA}: install a newer one")
     try:
-        return read(value)
-    except TypeError:
-        raise UserError(f"{place}: wrong {key}", repr(value), f"give {wanted}") from None
+        settings = Settings.model_validate(data)
+    except ValidationError as error:
+        raise _told(path, text, error) from None
+    if settings.bots is not None:
+        bots = [entry.model_copy(update={"bot": _from(path.parent, entry.bot)}) for entry in settings.bots]
+        settings = settings.model_copy(update={"bots": bots})
+    return settings.coming_from(Origin(path, text))
 
 
-def _line(text: str, key: str) -> int:
-    starts = (number for number, line in enumerate(text.splitlines(), 1) if line.lstrip(" ['\"").startswith(key))
-    return next(starts, 1)
+def _load(path: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(f"{text}\n")  # so that a mistake in the last line is told with its number
+    except OSError as error:
+        raise UserError(f"cannot read the spec: {error.strerror}", path, "check the path") from None
+    except UnicodeDecodeError:
+        raise UserError("the spec is not UTF-8 text", path, "save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UserError("the spec is not TOML", f"{path}: {error}", "mend that line") from None
+
+
+def _told(path: Path, text: str, error: ValidationError) -> UserError:
+    """The first mistake, in words."""
+    mistake = error.errors(include_url=False)[0]
+    kind, key, value = mistake["type"], mistake["loc"], mistake["input"]
+    if "options" in key[:-1]:
+        key = key[: key.index("options") + 2]  # behind it pydantic tells which type it tried
+    missing = kind == "missing"
+    line = line_of(text, key[:-1] if missing else key)
+    place, name = f"{path}, line {line}", _name(key)
+    if missing:
+        return UserError(f"{place}: a key is missing", repr(name), f"add it: {name} = ...")
+    if kind == "extra_forbidden":
+        return UserError(f"{place}: unknown key", repr(name), _suggestion(name, key))
+    return UserError(f"{place}: wrong {name}", repr(value), f"give {_wanted(mistake, key)}")
+
+
+def _name(key: Key) -> str:
+    return next(part for part in reversed(key) if isinstance(part, str))
+
+
+def _table(key: Key) -> type[BaseModel]:
+    """The table in which a key stands."""
+    return BotEntry if key[0] == "bots" and len(key) > 1 else Settings
+
+
+def _suggestion(name: str, key: Key) -> str:
+    fields = _table(key).model_fields
+    known = [field.alias or word for word, field in fields.items()]
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"known keys: {', '.join(known)}"
+
+
+def _wanted(mistake: ErrorDetails, key: Key) -> str:
+    if "options" in key[:-1]:
+        return "a text, a finite number, true or false"
+    if mistake["type"] == "literal_error":
+        return str(mistake["ctx"]["expected"]).replace("'", '"')
+    field = _table(key).model_fields.get(str(key[-1]))
+    example = f": {json.dumps(field.examples[0])}" if field and field.examples else ""
+    return f"{_WANTED.get(mistake['type'], mistake['msg'])}{example}"
 
 
 def _from(folder: Path, bot: str) -> str:

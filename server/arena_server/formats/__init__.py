@@ -51,7 +51,7 @@ def find(name: str) -> Format:
     if name not in FORMATS:
         near = get_close_matches(name, FORMATS, n=1)
         fix = f"did you mean {near[0]}?" if near else f"known: {', '.join(FORMATS)}"
-        raise UserError("no such format", repr(name), fix)
+        raise UserError("no such format", repr(name), fix, key=("format",))
     return FORMATS[name]
 
 
@@ -67,9 +67,11 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     """
     form = find(spec.format)
     if spec.rounds is not None and form.usual_rounds is None:
-        raise UserError(f"a {spec.format} has no rounds to choose", spec.rounds, "leave it out, or choose games")
+        fix = "leave it out, or choose games"
+        raise UserError(f"a {spec.format} has no rounds to choose", spec.rounds, fix, key=("rounds",))
     if spec.challengers != 1 and form is not FORMATS["gauntlet"]:
-        raise UserError(f"a {spec.format} has no challengers", spec.challengers, "leave it out, or choose gauntlet")
+        fix = "leave it out, or choose gauntlet"
+        raise UserError(f"a {spec.format} has no challengers", spec.challengers, fix, key=("challengers",))
     return form.plan(spec, closed)
 
 

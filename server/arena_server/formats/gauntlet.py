@@ -23,7 +23,7 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     most = len(spec.entrants) - spec.seats + 1
     if not 1 <= spec.challengers <= most:
         fix = f"of {len(spec.entrants)} bots 1 to {most} can challenge the others"
-        raise UserError("number of challengers", spec.challengers, fix)
+        raise UserError("number of challengers", spec.challengers, fix, key=("challengers",))
     return None if closed else dealt(spec, _tables(spec))
 
 

@@ -18,5 +18,5 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     check(spec)
     if len(spec.entrants) != spec.seats:
         fix = f"name {spec.seats}, or choose round-robin"
-        raise UserError(f"a match is between {spec.seats} bots", len(spec.entrants), fix)
+        raise UserError(f"a match is between {spec.seats} bots", len(spec.entrants), fix, key=("bots",))
     return None if closed else dealt(spec, [tuple(range(spec.seats))])

@@ -27,26 +27,25 @@ def check(spec: Spec) -> None:
     """
     if len(spec.entrants) < spec.seats:
         fix = f"{spec.game} has {spec.seats} seats: name at least {spec.seats} bots"
-        raise UserError("too few bots", len(spec.entrants), fix)
+        raise UserError("too few bots", len(spec.entrants), fix, key=("bots",))
     seen = set()
-    for entrant in spec.entrants:
+    for place, entrant in enumerate(spec.entrants):
         if entrant.key in seen:
-            raise UserError(
-                "the same bot twice", entrant.label, "name each bot once, or give one of them other options"
-            )
+            fix = "name each bot once, or give one of them other options"
+            raise UserError("the same bot twice", entrant.label, fix, key=("bots", place))
         seen.add(entrant.key)
     if spec.games < 1 or spec.games % spec.seats:
         below = max(spec.games, 0) // spec.seats * spec.seats
         choice = f"{below} or {below + spec.seats}" if below else f"{spec.seats}"
         fix = f"a multiple of {spec.seats} is needed, since every deal is played from each seat; did you mean {choice}?"
-        raise UserError("number of games", spec.games, fix)
+        raise UserError("number of games", spec.games, fix, key=("games",))
 
 
 def check_two_seats(spec: Spec, others: Sequence[str]) -> None:
     """Raises UserError where the game has more than two seats; names the formats that can play it."""
     if spec.seats != TWO_SEATS:
         fix = f"{spec.game} has {spec.seats} seats: choose {', '.join(others)}"
-        raise UserError("a format for games of two seats", spec.format, fix)
+        raise UserError("a format for games of two seats", spec.format, fix, key=("format",))
 
 
 def check_rounds(spec: Spec, most: int | None = None) -> int:
@@ -54,5 +53,5 @@ def check_rounds(spec: Spec, most: int | None = None) -> int:
     rounds = spec.rounds
     if rounds is None or rounds < 1 or (most is not None and rounds > most):
         fix = "give 1 or more" if most is None else f"{len(spec.entrants)} bots can play 1 to {most} without a repeat"
-        raise UserError("number of rounds", "none" if rounds is None else rounds, fix)
+        raise UserError("number of rounds", "none" if rounds is None else rounds, fix, key=("rounds",))
     return rounds

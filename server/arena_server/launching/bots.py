@@ -6,9 +6,11 @@ import math
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 
 from arena_server.launching import archive
 from arena_server.launching.digest import digest
@@ -46,6 +48,10 @@ class Bot:
         """Name and version, as people read it."""
         return self.entrant.label
 
+    def fresh(self) -> Self:
+        """The same, with a process of its own for every game."""
+        return replace(self, manifest=replace(self.manifest, restart="per_game", games_at_once=1))
+
     def argv(self) -> list[str]:
         """The command that starts it, to be run in its folder."""
         first, *rest = self.manifest.command
@@ -60,19 +66,26 @@ class Bot:
         return next((str(path) for path in own if path.exists()), sys.executable)
 
 
-def resolve(text: str) -> Bot:
+def resolve(text: str, options: Mapping[str, Option] | None = None) -> Bot:
     """Finds the bot that a person means.
 
     Args:
         text: a folder with ``bot.toml`` or ``bot.py``, a ``.py`` file, a zip, or the name of an example bot; a path
             that exists wins. ``:c=1.4,playouts=200`` behind it sets options.
+        options: more of them, as values.
 
     Raises:
-        UserError: there is no such bot, its manifest is wrong, or an option is unknown or of the wrong type.
+        UserError: no such bot, a wrong manifest, or an option that is unknown, of the wrong type or said twice.
     """
     match = None if _exists(text) else _WITH_OPTIONS.fullmatch(text)
     bot = _find(match[1] if match else text)
-    return _with_options(bot, match[2]) if match else bot
+    written = _parsed(bot, match[2]) if match else {}
+    given = {name: _checked(bot, name, value) for name, value in (options or {}).items()}
+    for name in written.keys() & given.keys():
+        if written[name] != given[name]:
+            both = f"{written[name]!r} and {given[name]!r}"
+            raise UserError(f"two values for {name} of {bot.label}", both, "say it once", key=("options", name))
+    return replace(bot, options=tuple(sorted({**dict(bot.options), **written, **given}.items())))
 
 
 def example_bots() -> list[Bot]:
@@ -129,28 +142,51 @@ def _build(manifest: Manifest, folder: Path, content: Path) -> Bot:
     return Bot(manifest, folder, digest(content, manifest.files), manifest.options or ())
 
 
-def _with_options(bot: Bot, text: str) -> Bot:
-    options = dict(bot.options)
+def _parsed(bot: Bot, text: str) -> dict[str, Option]:
+    options = {}
     for item in text.split(","):
         name, equals, value = item.partition("=")
         if not equals:
             raise UserError(f"options of {bot.label} are name=value, with a comma between", repr(item), "add its value")
         options[name] = _option(bot, name, value)
-    return replace(bot, options=tuple(sorted(options.items())))
+    return options
 
 
 def _option(bot: Bot, name: str, value: str) -> Option:
+    default = _default(bot, name)
+    if default is None:
+        return _guessed(value)
+    try:
+        return _typed(value, default)
+    except (KeyError, ValueError):
+        raise _wrong(bot, name, value, default) from None
+
+
+def _checked(bot: Bot, name: str, value: Option) -> Option:
+    """A value that has its type already; a whole number is a number, too."""
+    default = _default(bot, name)
+    if isinstance(default, float) and type(value) is int:
+        return float(value)
+    if default is not None and type(value) is not type(default):
+        raise _wrong(bot, name, value, default)
+    return value
+
+
+def _default(bot: Bot, name: str) -> Option | None:
+    """What a declared option is where nobody says anything; None where the bot takes any option."""
     declared = bot.manifest.options
     if declared is None:
-        return _guessed(value)
+        return None
     defaults = dict(declared)
     if name not in defaults:
-        raise UserError(f"unknown option of {bot.label}", repr(name), suggest(name, defaults, "its options"))
-    try:
-        return _typed(value, defaults[name])
-    except (KeyError, ValueError):
-        wanted = _WANTED[type(defaults[name])]
-        raise UserError(f"wrong value for {name} of {bot.label}", repr(value), f"give {wanted}") from None
+        fix = suggest(name, defaults, "its options")
+        raise UserError(f"unknown option of {bot.label}", repr(name), fix, key=("options", name))
+    return defaults[name]
+
+
+def _wrong(bot: Bot, name: str, value: Option, default: Option) -> UserError:
+    what = f"wrong value for {name} of {bot.label}"
+    return UserError(what, repr(value), f"give {_WANTED[type(default)]}", key=("options", name))
 
 
 _BOOLS = {"true": True, "false": False}

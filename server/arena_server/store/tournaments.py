@@ -88,7 +88,7 @@ def enter(database: Database, spec: Spec, *, name: str | None, new: bool) -> Ent
     name = spec.default_name if name is None else name
     if not _NAME.fullmatch(name):
         fix = "use letters, digits, '.', '_' and '-', at most 64, a letter or digit first"
-        raise UserError("not a name for a tournament", repr(name), fix)
+        raise UserError("not a name for a tournament", repr(name), fix, key=("name",))
     try:
         with database.write() as connection:
             return _enter(connection, spec, name, new=new)
