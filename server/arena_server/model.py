@@ -226,6 +226,8 @@ class Spec:
         rounds: of the formats that have a number of rounds.
         challengers: of a gauntlet: so many entrants, from the first, meet all the others.
         seed: text of a public seed; None for a secret one.
+        late: entrants by index who came later, each with its first stage.
+        withdrawn: entrants by index who were taken out, each with the first stage it is out of.
     """
 
     entrants: tuple[Entrant, ...]
@@ -240,13 +242,26 @@ class Spec:
     draw_probability: float = 0.0
     rounds: int | None = None
     challengers: int = 1
+    late: tuple[tuple[int, int], ...] = ()
+    withdrawn: tuple[tuple[int, int], ...] = ()
+
+    def present(self, stage: int) -> tuple[int, ...]:
+        """The entrants, by index, who take part in a stage."""
+        late, withdrawn = dict(self.late), dict(self.withdrawn)
+        everyone = range(len(self.entrants))
+        return tuple(one for one in everyone if late.get(one, stage) <= stage < withdrawn.get(one, stage + 1))
 
     def contract(self) -> dict[str, Any]:
         """The JSON form that is stored and compared (design, decision 14).
 
         What came later is absent where it is default: a contract keeps its bytes, and so its name.
         """
-        later = {"rounds": (self.rounds, None), "challengers": (self.challengers, 1)}
+        later = {
+            "rounds": (self.rounds, None),
+            "challengers": (self.challengers, 1),
+            "late": (_lists(self.late), []),
+            "withdrawn": (_lists(self.withdrawn), []),
+        }
         return {
             "game": self.game,
             "rules": self.rules,
@@ -271,6 +286,8 @@ class Spec:
             time_control=TimeControl.parse(data["time_control"]),
             rounds=data.get("rounds"),
             challengers=data.get("challengers", 1),
+            late=tuple((entrant, stage) for entrant, stage in data.get("late", ())),
+            withdrawn=tuple((entrant, stage) for entrant, stage in data.get("withdrawn", ())),
             **plain,
         )
 
@@ -283,6 +300,11 @@ class Spec:
     def default_name(self) -> str:
         """The tournament's name where none is given: the same contract has the same name."""
         return f"{self.format}-{hashlib.sha256(canonical_json(self.contract())).hexdigest()[:8]}"
+
+
+def _lists(pairs: tuple[tuple[int, int], ...]) -> list[list[int]]:
+    """As JSON has them."""
+    return [list(pair) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)

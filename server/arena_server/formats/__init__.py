@@ -26,22 +26,24 @@ class Format:
         places: its own table, best first; None where the ratings are all there is.
         usual_deals: how many deals those who meet play where the user says nothing.
         usual_rounds: the number of rounds where the user says nothing, by entrants; None where rounds are not chosen.
+        grows: the fields of a spec that may grow while it goes on or afterwards.
     """
 
     plan: Callable[[Spec, Sequence[Stage]], Sequence[Pairing] | None]
     places: Callable[[Spec, Sequence[Stage]], Sequence[Place]] | None = None
     usual_deals: int = 1
     usual_rounds: Callable[[int], int] | None = None
+    grows: tuple[str, ...] = ()
 
 
 FORMATS: Mapping[str, Format] = {
-    "round-robin": Format(round_robin.plan, usual_deals=USUAL_DEALS),
-    "gauntlet": Format(gauntlet.plan, usual_deals=USUAL_DEALS),
-    "match": Format(match.plan, usual_deals=USUAL_DEALS),
-    "swiss": Format(swiss.plan, swiss.places, usual_rounds=swiss.usual_rounds),
+    "round-robin": Format(round_robin.plan, usual_deals=USUAL_DEALS, grows=("games", "entrants")),
+    "gauntlet": Format(gauntlet.plan, usual_deals=USUAL_DEALS, grows=("games", "entrants")),
+    "match": Format(match.plan, usual_deals=USUAL_DEALS, grows=("games",)),
+    "swiss": Format(swiss.plan, swiss.places, usual_rounds=swiss.usual_rounds, grows=("rounds", "entrants")),
     "knockout": Format(elimination.plan_knockout, elimination.places_knockout),
     "double-elimination": Format(elimination.plan_double, elimination.places_double),
-    "ladder": Format(ladder.plan, ladder.places, usual_rounds=lambda _: LADDER_ROUNDS),
+    "ladder": Format(ladder.plan, ladder.places, usual_rounds=lambda _: LADDER_ROUNDS, grows=("rounds", "entrants")),
 }
 """Every format by its name."""
 
@@ -72,6 +74,8 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if spec.challengers != 1 and form is not FORMATS["gauntlet"]:
         fix = "leave it out, or choose gauntlet"
         raise UserError(f"a {spec.format} has no challengers", spec.challengers, fix, key=("challengers",))
+    if spec.withdrawn and len(spec.present(len(closed) + 1)) < spec.seats:
+        return None
     return form.plan(spec, closed)
 
 

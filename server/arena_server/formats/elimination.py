@@ -1,7 +1,7 @@
 """Knockout and double elimination: bouts that go on, deal by deal, until they are decided.
 
 The order of entry is the order of the seeds: the first meets the last, and the first two can meet in the final only.
-Byes go to the first seeds.
+Byes go to the first seeds. Who was taken out loses every bout that is not decided.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class _Bracket:
         self.bouts = bouts
         self._played = [_Progress() for _ in bouts]
         self._decided: dict[int, Pair] = {}  # bout to winner and loser
-        self._decide()
+        self._walkovers: set[int] = set()
+        self._decide(1)
         for stage in closed:
             self._take(stage)
 
@@ -96,23 +97,31 @@ class _Bracket:
                 yield number, self._played[number], (first, second)
 
     def fought(self) -> Iterator[tuple[int, int, int]]:
-        """Index, winner and loser of every bout that was played and decided, in order."""
+        """Index, winner and loser of every bout that was played or given up, in order."""
         for number, (winner, loser) in sorted(self._decided.items()):
-            if self._played[number].deals:
+            if self._played[number].deals or number in self._walkovers:
                 yield number, winner, loser
 
     def _take(self, stage: Stage) -> None:
         meetings = {frozenset(meeting.entrants): meeting for meeting in stage.meetings()}
         usual = self.spec.games // self.spec.seats
         for _, progress, table in list(self.open()):
-            progress.deals += 1 if progress.deals else usual
-            progress.games += meetings[frozenset(table)].games if frozenset(table) in meetings else ()
-        self._decide()
+            if frozenset(table) in meetings:  # one that a walkover opened has not been planned yet
+                progress.deals += 1 if progress.deals else usual
+                progress.games += meetings[frozenset(table)].games
+        self._decide(stage.number + 1)
 
-    def _decide(self) -> None:
-        """In order, so that each finds those that feed it decided; byes decide themselves."""
+    def _decide(self, stage: int) -> None:
+        """What can be before that stage, in order, so that each finds those that feed it decided.
+
+        Byes decide themselves. A bout that went on when one of its two was taken out is over before its stage closes.
+        """
+        present = self.spec.present(stage)
         for number, progress, table in self.open():
             result = self._result(number, progress, table)
+            if result is None and not set(table) <= set(present):
+                result = table if table[0] in present else (table[1], table[0])
+                self._walkovers.add(number)
             if result is not None:
                 self._decided[number] = result
 

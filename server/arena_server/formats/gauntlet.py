@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from arena_server.formats.stage import Stage
-from arena_server.formats.tables import Table, check, dealt
+from arena_server.formats.tables import Table, check, missing
 from arena_server.model import Pairing, Spec, UserError
 
 
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
-    """All pairings, as the one stage; None once it is closed.
+    """All pairings that are missing from the closed stages: at first the whole tournament; None where none is.
 
     ``spec.games`` is what each challenger plays against each of the others (with more than two seats: against each
     combination of them).
@@ -24,7 +24,7 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if not 1 <= spec.challengers <= most:
         fix = f"of {len(spec.entrants)} bots 1 to {most} can challenge the others"
         raise UserError("number of challengers", spec.challengers, fix, key=("challengers",))
-    return None if closed else dealt(spec, _tables(spec))
+    return missing(spec, _tables(spec), closed)
 
 
 def _tables(spec: Spec) -> Iterator[Table]:

@@ -1,6 +1,7 @@
 """A ladder: neighbours meet, and whoever does better stands higher afterwards.
 
-The order of entry is the ladder at the beginning, the first on top.
+The order of entry is the ladder at the beginning, the first on top; who comes later begins at the bottom, and where
+one was taken out the others move together.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     check(spec)
     if len(closed) >= check_rounds(spec):
         return None
-    order, seats = _ladder(spec, closed), spec.seats
+    present, seats = spec.present(len(closed) + 1), spec.seats
+    order = [entrant for entrant in _ladder(spec, closed) if entrant in present]
     first = len(closed) % seats % (len(order) - seats + 1)
     return dealt(spec, [tuple(order[rung : rung + seats]) for rung in range(first, len(order) - seats + 1, seats)])
 

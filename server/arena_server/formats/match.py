@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena_server.formats.stage import Stage
-from arena_server.formats.tables import check, dealt
+from arena_server.formats.tables import check, missing
 from arena_server.model import Pairing, Spec, UserError
 
 
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
-    """All pairings, as the one stage; None once it is closed.
+    """All pairings that are missing from the closed stages: at first the whole tournament; None where none is.
 
     Raises:
         UserError: not exactly as many entrants as seats, or what ``tables.check`` refuses.
@@ -19,4 +19,4 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if len(spec.entrants) != spec.seats:
         fix = f"name {spec.seats}, or choose round-robin"
         raise UserError(f"a match is between {spec.seats} bots", len(spec.entrants), fix, key=("bots",))
-    return None if closed else dealt(spec, [tuple(range(spec.seats))])
+    return missing(spec, [tuple(range(spec.seats))], closed)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from arena_server.formats.stage import Stage
-from arena_server.formats.tables import TWO_SEATS, Table, check, dealt
+from arena_server.formats.tables import TWO_SEATS, Table, check, missing
 from arena_server.model import Pairing, Spec
 
 
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
-    """All pairings, as the one stage; None once it is closed.
+    """All pairings that are missing from the closed stages: at first the whole tournament; None where none is.
 
     ``spec.games`` is what each pair of entrants plays (with more than two seats: each combination), one pairing for
     every rotation of the seats. Each pass over the rounds moves the first seat on to the next entrant.
@@ -24,7 +24,7 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
         UserError: too few entrants, one of them twice, or a number of games that is no multiple of the seats.
     """
     check(spec)
-    return None if closed else dealt(spec, _tables(len(spec.entrants), spec.seats))
+    return missing(spec, _tables(len(spec.entrants), spec.seats), closed)
 
 
 def _tables(entrants: int, seats: int) -> Iterator[Table]:

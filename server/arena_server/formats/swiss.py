@@ -2,11 +2,13 @@
 
 The order of entry is the order of the seeds. A meeting is one result: more points than the other is a win, as many a
 draw; a bye is a win. A meeting of which no game counts is none: both have nothing of the round, and may meet yet.
+Who comes late has nothing of the rounds before; who is taken out loses the round that goes on, and has nothing of the
+others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from arena_server.formats import dutch
 from arena_server.formats.dutch import DRAWN, LOST, WON, Result
@@ -38,7 +40,10 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     rounds = check_rounds(spec, most_rounds(len(spec.entrants)))
     if len(closed) >= rounds:
         return None
-    pairs = dutch.pair(_history(spec, closed), rounds)
+    history = _history(spec, closed)
+    for entrant in set(range(len(history))).difference(spec.present(len(closed) + 1)):
+        history[entrant].append(Result(LOST))  # who has something of the round already is not paired
+    pairs = dutch.pair(history, rounds)
     return None if pairs is None else dealt(spec, pairs)
 
 
@@ -69,17 +74,21 @@ def _history(spec: Spec, closed: Sequence[Stage]) -> list[list[Result]]:
     """What every entrant has of every round."""
     history: list[list[Result]] = [[] for _ in spec.entrants]
     for stage in closed:
+        present = spec.present(stage.number)
         found: dict[int, Result] = {}
         for meeting in stage.meetings():
-            found.update(_results(meeting))
+            found.update(_results(meeting, present))
         for entrant, results in enumerate(history):
-            results.append(found.get(entrant, Result(WON)))
+            results.append(found.get(entrant, Result(WON if entrant in present else LOST)))
     return history
 
 
-def _results(meeting: Meeting) -> dict[int, Result]:
+def _results(meeting: Meeting, present: Container[int]) -> dict[int, Result]:
     white, black = meeting.entrants
-    if not meeting.games:
+    left = [entrant for entrant in meeting.entrants if entrant in present]
+    if len(left) == 1:
+        return {white: Result(LOST), black: Result(LOST), left[0]: Result(WON)}
+    if not left or not meeting.games:
         return {white: Result(LOST), black: Result(LOST)}
     ahead = meeting.points(white) - meeting.points(black)
     of_white = DRAWN if ahead == 0 else WON if ahead > 0 else LOST

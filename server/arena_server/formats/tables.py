@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from arena_server.formats.stage import Stage
 from arena_server.model import Pairing, Spec, UserError
 
 Table = tuple[int, ...]
@@ -17,6 +19,23 @@ def dealt(spec: Spec, tables: Iterable[Table]) -> tuple[Pairing, ...]:
     order = [Pairing(table).rotations() for table in tables]
     passes = range(spec.games // spec.seats)
     return tuple(Pairing(rotations[turn % spec.seats]) for turn in passes for rotations in order)
+
+
+def missing(spec: Spec, tables: Iterable[Table], closed: Sequence[Stage]) -> tuple[Pairing, ...] | None:
+    """What of ``dealt`` no closed stage has, among those who take part; None where nothing is left.
+
+    So a first plan and what an extension adds to it are one thing.
+    """
+    present = set(spec.present(len(closed) + 1))
+    planned = Counter(frozenset(pairing.entrants) for stage in closed for pairing in stage.pairings)
+    found = []
+    for pairing in dealt(spec, (table for table in tables if present.issuperset(table))):
+        met = frozenset(pairing.entrants)
+        if planned[met]:
+            planned[met] -= 1
+        else:
+            found.append(pairing)
+    return tuple(found) or None
 
 
 def check(spec: Spec) -> None:
