@@ -256,7 +256,7 @@ class Spec:
 
         What came later is absent where it is default: a contract keeps its bytes, and so its name.
         """
-        later = {
+        later: dict[str, tuple[object, object]] = {
             "rounds": (self.rounds, None),
             "challengers": (self.challengers, 1),
             "late": (_lists(self.late), []),

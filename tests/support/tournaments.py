@@ -49,7 +49,7 @@ class Playing:
         return [self.assign(planned, voids) for planned, voids in self.store.open_games(self.tournament)]
 
     def assign(self, planned: PlannedGame, voids: int = 0) -> Assignment:
-        secret = self.tournament.secret
+        secret = self.tournament.at(planned.stage).secret
         seeds = tuple(deals.bot_seed(secret, planned.number, seat) for seat in planned.letters)
         return Assignment(planned, Token(self.tournament.epoch, voids + 1), self.spec, seeds)
 

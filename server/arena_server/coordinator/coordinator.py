@@ -16,7 +16,7 @@ from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.executors import Executor
 from arena_server.formats import plan
 from arena_server.model import ArenaError, Assignment, Pairing, PlannedGame, Result, Token
-from arena_server.store import GameStatus, Store, Tournament
+from arena_server.store import GameStatus, Store, Terms, Tournament
 
 GRACE = 5.0
 """Seconds that running games have to finish after an interrupt."""
@@ -107,16 +107,17 @@ class Coordinator:
         pairings = plan(self.tournament.spec, closed)
         if pairings is None:
             return False
+        number = len(closed) + 1
         first = 1 + sum(len(stage.pairings) for stage in closed)
-        dealt = self._deal(first, pairings)
-        await self._recorder.call(self._store.add_stage, self.tournament, len(closed) + 1, pairings, dealt)
+        dealt = self._deal(self.tournament.at(number), first, pairings)
+        await self._recorder.call(self._store.add_stage, self.tournament, number, pairings, dealt)
         return True
 
-    def _deal(self, first: int, pairings: Sequence[Pairing]) -> list[dict[str, str]]:
-        """One deal a pairing, derived from the tournament's secret."""
-        spec, secret = self.tournament.spec, self.tournament.secret
+    def _deal(self, terms: Terms, first: int, pairings: Sequence[Pairing]) -> list[dict[str, str]]:
+        """One deal a pairing, derived from the secret."""
+        spec = terms.spec
         return [
-            self.game.deal(dict(spec.deals), spec.seats, deals.shuffler(secret, spec.game, number))
+            self.game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, number))
             for number, _ in enumerate(pairings, first)
         ]
 
@@ -174,11 +175,12 @@ class Coordinator:
 
     def _assign(self, turn: Turn) -> Assignment:
         planned, tournament = turn.planned, self.tournament
+        secret = tournament.at(planned.stage).secret
         return Assignment(
             planned=planned,
             token=Token(tournament.epoch, turn.voids + 1),
             spec=tournament.spec,
-            seeds=tuple(deals.bot_seed(tournament.secret, planned.number, seat) for seat in planned.letters),
+            seeds=tuple(deals.bot_seed(secret, planned.number, seat) for seat in planned.letters),
             alone=turn.voids > 0,
         )
 

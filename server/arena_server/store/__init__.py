@@ -9,6 +9,7 @@ from arena_server.store.views import (
     Recorded,
     Standing,
     Status,
+    Terms,
     Tournament,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "Standing",
     "Status",
     "Store",
+    "Terms",
     "Tournament",
 ]

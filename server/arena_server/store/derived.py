@@ -1,4 +1,4 @@
-"""What must follow from contract, secret and journal: the schedule with its deals, and the ratings. Pure."""
+"""What must follow from contracts, secrets and journal: the schedule with its deals, and the ratings. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena_server.formats import Counted, Stage, plan
 from arena_server.model import PlannedGame, Result
 from arena_server.ratings import Finished, Tally, fold
 from arena_server.store.schedule import planned_games
-from arena_server.store.views import Tournament
+from arena_server.store.views import Terms, Tournament
 
 RatingChange = tuple[float | None, float | None, bool]
 """Mu and sigma of a seat after the game (None: not folded), and whether the calculation fell back."""
@@ -37,15 +37,19 @@ def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[i
     found = Schedule()
     closed: list[Stage] = []
     pairing = 1
-    while (pairings := plan(tournament.spec, closed)) is not None and len(closed) < stages:
+    while len(closed) < stages:
         number = len(closed) + 1
-        dealt = [_deal(tournament, game, number) for number, _ in enumerate(pairings, pairing)]
+        terms = tournament.at(number)
+        pairings = plan(terms.spec, closed)
+        if pairings is None:
+            break
+        dealt = [_deal(terms, game, number) for number, _ in enumerate(pairings, pairing)]
         first = (pairing, len(found.games) + 1)
         games = list(planned_games(tournament.name, number, pairings, dealt, first))
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
         closed.append(Stage.of(number, ((planned, _counted(planned, results)) for planned in games)))
-    found.complete = pairings is None
+    found.complete = plan(tournament.spec, closed) is None
     return found
 
 
@@ -55,9 +59,9 @@ def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | 
     return found if found is not None and found.seats == planned.seats else None
 
 
-def _deal(tournament: Tournament, game: Game, pairing: int) -> dict[str, str]:
-    spec = tournament.spec
-    return game.deal(dict(spec.deals), spec.seats, deals.shuffler(tournament.secret, spec.game, pairing))
+def _deal(terms: Terms, game: Game, pairing: int) -> dict[str, str]:
+    spec = terms.spec
+    return game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, pairing))
 
 
 @dataclass

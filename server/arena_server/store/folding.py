@@ -19,7 +19,7 @@ _COUNTS = ("games", "wins", "losses", "draws", "margin_total", "margin_games", "
 _FIRST_OPEN = select(func.min(GAME.c.number)).where(
     GAME.c.tournament_id == bindparam("of"), GAME.c.status == GameStatus.PLANNED
 )
-_LAST = select(func.max(GAME.c.number)).where(GAME.c.tournament_id == bindparam("of"))
+_LAST = select(func.coalesce(func.max(GAME.c.number), 0)).where(GAME.c.tournament_id == bindparam("of"))
 _FINISHED = (
     select(SEAT.c.number, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score, SEAT.c.failure)
     .where(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena_engine.game import Outcome
@@ -37,13 +37,37 @@ class Entry:
     contract_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """A change of the contract, as the chain holds it.
+
+    Attributes:
+        number: from 1.
+        sequence: its place in the chain.
+        stage: the first that is planned by it.
+        contract: canonical JSON.
+        commitment: SHA-256 of the secret that deals come from since then, in hex.
+    """
+
+    number: int
+    sequence: int
+    stage: int
+    contract: str
+    commitment: str
+
+
+def encode_amendment(amendment: Amendment) -> bytes:
+    """The canonical bytes."""
+    return canonical_json({"format": FORMAT, "amendment": asdict(amendment)})
+
+
 def contract_sha256(spec: Spec) -> str:
     """What an entry names its tournament by."""
     return hashlib.sha256(canonical_json(spec.contract())).hexdigest()
 
 
 def first_link(contract: str, commitment: str) -> str:
-    """The chain's head before the first attempt: bound to the contract (its SHA-256) and to the secret."""
+    """The chain's head before the first attempt: bound to the first contract (its SHA-256) and to its secret."""
     return hashlib.sha256(f"arena chain|{contract}|{commitment}".encode()).hexdigest()
 
 

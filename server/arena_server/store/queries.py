@@ -21,7 +21,7 @@ from arena_server.store.crosstable import crosstable as _crosstable
 from arena_server.store.meetings import meetings, tallies
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import view
+from arena_server.store.tournaments import load
 from arena_server.store.views import GameStatus, Progress, Standing, Status, Tournament
 
 MAX_PAGE = 1000
@@ -106,7 +106,7 @@ class GameRef:
 def tournaments(store: Store) -> list[Tournament]:
     """All tournaments, the newest first."""
     with store.database.read() as connection:
-        return [_public(row) for row in connection.execute(select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()))]
+        return _newest_first(connection)
 
 
 def tournament(store: Store, name: str | None = None) -> Tournament:
@@ -301,9 +301,14 @@ def _legible(game_id: str) -> Iterator[None]:
         ) from None
 
 
-def _public(row: Row[Any]) -> Tournament:
-    seen = view(row)
-    return seen if seen.public_seed or seen.status is Status.FINISHED else replace(seen, secret=b"")
+def _newest_first(connection: Connection) -> list[Tournament]:
+    return [_public(seen) for seen in load(connection, select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()))]
+
+
+def _public(seen: Tournament) -> Tournament:
+    if seen.public_seed or seen.status is Status.FINISHED:
+        return seen
+    return replace(seen, terms=tuple(replace(terms, secret=b"") for terms in seen.terms))
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
@@ -346,10 +351,10 @@ def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[A
 def _last(store: Store) -> GameRef:
     """Of the newest tournament that has a record."""
     with store.database.read() as connection:
-        for held in connection.execute(select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc())):
+        for held in _newest_first(connection):
             number = _last_number(connection, held.id)
             if number is not None:
-                return GameRef(_public(held), number)
+                return GameRef(held, number)
     raise MissingError("no game was recorded yet", store.label, "play some: arena run-tournament")
 
 

@@ -29,7 +29,7 @@ def record_of(tournament: Tournament, result: Result) -> GameRecord:
         time_control=str(tournament.spec.time_control),
         pairing=planned.pairing,
         deal=planned.deal,
-        seed=_seed(tournament),
+        seed=_seed(tournament, planned.stage),
         seats=tuple(map(_seat, result.assignment.entrants, result.assignment.labels)),
         moves=tuple(played.move for played in result.moves),
         movers="".join(played.seat for played in result.moves),
@@ -44,11 +44,11 @@ def record_of(tournament: Tournament, result: Result) -> GameRecord:
     )
 
 
-def _seed(tournament: Tournament) -> str | None:
+def _seed(tournament: Tournament, stage: int) -> str | None:
     """What deals and bot seeds follow from: the public seed's text, or the secret in hex once it is revealed."""
     if tournament.public_seed:
         return tournament.spec.seed
-    return tournament.secret.hex() if tournament.status is Status.FINISHED else None
+    return tournament.at(stage).secret.hex() if tournament.status is Status.FINISHED else None
 
 
 def _seat(entrant: Entrant, label: str) -> Seat:

@@ -75,15 +75,26 @@ def check_epoch(connection: Connection, tournament: Tournament) -> None:
 def closed_stages(database: Database, tournament: Tournament) -> tuple[Stage, ...]:
     """The stages without an open game, with the results that count."""
     with database.read() as connection:
-        rows = connection.execute(_seats_of(tournament))
-        games = [list(seats) for _, seats in groupby(rows, key=lambda row: row.number)]
-    stages = []
+        return stages(connection, tournament)
+
+
+def stages(connection: Connection, tournament: Tournament) -> tuple[Stage, ...]:
+    """The same within a transaction."""
+    rows = connection.execute(_seats_of(tournament))
+    games = [list(seats) for _, seats in groupby(rows, key=lambda row: row.number)]
+    closed = []
     for number, group in groupby(games, key=lambda seats: seats[0].stage):
         stage = list(group)
         if not any(seats[0].status == GameStatus.PLANNED for seats in stage):
             results = ((_game(tournament, seats)[0], counted(seats[0].status, seats)) for seats in stage)
-            stages.append(Stage.of(number, results))
-    return tuple(stages)
+            closed.append(Stage.of(number, results))
+    return tuple(closed)
+
+
+def any_open(connection: Connection, tournament: Tournament) -> bool:
+    """Whether a game is still to be played."""
+    query = select(GAME.c.number).where(GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.PLANNED)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def counted(status: str, seats: Sequence[Row[Any]]) -> Counted | None:

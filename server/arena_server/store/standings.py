@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -17,7 +18,9 @@ from arena_server.store.views import GameStatus, Progress, Standing, Tournament
 def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
     query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    return ranked([(entrant(row), tally(row)) for row in connection.execute(query)])
+    rows = [(entrant(row), tally(row)) for row in connection.execute(query)]
+    out = {tournament.spec.entrants[place] for place, _ in tournament.spec.withdrawn}
+    return [replace(standing, withdrawn=standing.entrant in out) for standing in ranked(rows)]
 
 
 def ranked(rows: Sequence[tuple[Entrant, Tally]]) -> list[Standing]:

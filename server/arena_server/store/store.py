@@ -9,7 +9,7 @@ from typing import Self
 
 from arena_server.formats import Stage
 from arena_server.model import Pairing, PlannedGame, Result, Spec
-from arena_server.store import lock, schedule, standings, tournaments, writer
+from arena_server.store import amendments, lock, schedule, standings, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
 
@@ -70,6 +70,46 @@ class Store:
                 library would go on with it.
         """
         return tournaments.enter(self.database, spec, name=name, new=new)
+
+    def to_extend(self, spec: Spec, *, name: str | None = None) -> Entered:
+        """Finds the tournament of that name, else the newest, whose contract this one is or can grow from.
+
+        Raises:
+            UserError: there is none, what differs is no growth, or it was rated by another library.
+        """
+        return tournaments.to_extend(self.database, spec, name=name)
+
+    def extend(self, tournament: Tournament, spec: Spec) -> Tournament:
+        """Lets a contract grow, for the stages that are not planned yet; nothing happens where it is this one already.
+
+        Args:
+            tournament: as the lock gives it.
+            spec: what a command asks for: more games, more rounds, or further entrants behind the others.
+
+        Returns:
+            The tournament as it is now; a finished one goes on.
+
+        Raises:
+            UserError: something differs that cannot grow, or shrinks.
+            ArenaError: the epoch is stale.
+        """
+        return amendments.extend(self.database, tournament, spec)
+
+    def withdraw(self, tournament: Tournament, entrant: int) -> Tournament:
+        """Takes an entrant out: its open games are cancelled, what it has played counts.
+
+        Args:
+            tournament: as the lock gives it.
+            entrant: its index in the spec.
+
+        Returns:
+            The tournament as it is now, finished where nothing is left to play.
+
+        Raises:
+            UserError: it is withdrawn already.
+            ArenaError: the epoch is stale.
+        """
+        return amendments.withdraw(self.database, tournament, entrant)
 
     def lock(self, tournament: Tournament) -> lock.Lock:
         """Takes the tournament for this process; ``.tournament`` of the lock has the new epoch.

@@ -29,7 +29,7 @@ class Tournament(SQLModel, table=True):
     epoch: int = 0  # raised by whoever takes the lock
     planned: int = 0  # games in the plan so far
     watermark: int = 0  # number of the last game the ratings include or pass over
-    commits: int = 0  # closed attempts, the length of the chain
+    commits: int = 0  # closed attempts and amendments, the length of the chain
     chain_head: str
     created_at: str
     started_at: str | None = None
@@ -114,6 +114,22 @@ class Attempt(SQLModel, table=True):
     chain_hash: str
 
 
+class Amendment(SQLModel, table=True):
+    """A change of the contract, a link of the chain between the attempts; the first contract is the tournament's."""
+
+    __table_args__ = (UniqueConstraint("tournament_id", "sequence"),)
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    number: int = Field(primary_key=True)  # from 1
+    sequence: int  # commit order within the tournament, counted together with the attempts
+    stage: int  # the first that is planned by it
+    contract: str = Field(sa_type=Text)  # canonical JSON
+    secret: bytes = Field(sa_type=LargeBinary)  # of the deals from that stage on
+    commitment: str
+    chain_hash: str
+    created_at: str
+
+
 def _table(name: str) -> Table:
     return SQLModel.metadata.tables[name]
 
@@ -123,3 +139,4 @@ ENTRANT = _table("entrant")
 GAME = _table("game")
 SEAT = _table("seat")
 ATTEMPT = _table("attempt")
+AMENDMENT = _table("amendment")

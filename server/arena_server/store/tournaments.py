@@ -6,22 +6,24 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import count
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, Select, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena_engine import deals
 from arena_server import ratings
 from arena_server.model import ArenaError, Spec, UserError, canonical_json
-from arena_server.store import journal
+from arena_server.store import contracts, journal
 from arena_server.store.database import Database
-from arena_server.store.tables import ENTRANT, TOURNAMENT
-from arena_server.store.views import Entered, Status, Tournament
+from arena_server.store.tables import AMENDMENT, ENTRANT, TOURNAMENT
+from arena_server.store.views import Entered, Status, Terms, Tournament
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -33,13 +35,22 @@ def now() -> str:
 
 def by_id(connection: Connection, tournament_id: int) -> Tournament:
     """The tournament with its secret."""
-    return view(connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one())
+    return load(connection, select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id))[0]
 
 
 def find(connection: Connection, name: str) -> Tournament | None:
     """The tournament of that name, without regard to case, with its secret."""
-    row = connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold())).one_or_none()
-    return None if row is None else view(row)
+    return next(iter(load(connection, select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold()))), None)
+
+
+def load(connection: Connection, query: Select[Any]) -> list[Tournament]:
+    """What the rows that a query finds in ``tournament`` say, with their amendments and secrets."""
+    rows = connection.execute(query).all()
+    amended = select(AMENDMENT).where(AMENDMENT.c.tournament_id.in_([row.id for row in rows]))
+    amendments: dict[int, list[Row[Any]]] = {row.id: [] for row in rows}
+    for amendment in connection.execute(amended.order_by(AMENDMENT.c.number)):
+        amendments[amendment.tournament_id].append(amendment)
+    return [_view(row, amendments[row.id]) for row in rows]
 
 
 @lru_cache(maxsize=64)
@@ -52,14 +63,13 @@ def spec_of(contract: str) -> Spec:
         raise ArenaError("a tournament's contract is damaged", contract[:200], fix) from None
 
 
-def view(row: Row[Any]) -> Tournament:
-    """What a row says."""
+def _view(row: Row[Any], amendments: Sequence[Row[Any]]) -> Tournament:
+    first = Terms(1, spec_of(row.contract), row.secret, row.commitment)
+    later = (Terms(one.stage, spec_of(one.contract), one.secret, one.commitment) for one in amendments)
     return Tournament(
         id=row.id,
         name=row.name,
-        spec=spec_of(row.contract),
-        secret=row.secret,
-        commitment=row.commitment,
+        terms=(first, *later),
         public_seed=row.public_seed,
         epoch=row.epoch,
         status=Status(row.status),
@@ -83,10 +93,36 @@ def finish(database: Database, tournament: Tournament) -> None:
         )
 
 
+def new_secret(spec: Spec) -> bytes:
+    """What deals and bot seeds shall come from."""
+    return secrets.token_bytes(32) if spec.seed is None else deals.public_secret(spec.seed)
+
+
+def to_extend(database: Database, spec: Spec, *, name: str | None) -> Entered:
+    """Finds the tournament that a contract extends; see ``Store.to_extend``."""
+    with database.read() as connection:
+        found = next(_extendable(connection, spec), None) if name is None else find(connection, name)
+    if found is None and name is not None:
+        raise UserError("no such tournament to extend", repr(name), "`arena tournaments` lists them")
+    if found is None:
+        fix = "none has these bots first and the same settings; name one with --name to hear what differs"
+        raise UserError("no tournament to extend", spec.format, fix)
+    contracts.grown(found.name, found.spec, spec, stage=1)
+    _check_ratings(found)
+    return Entered(found, created=False, notes=_withdrawn(found))
+
+
+def _extendable(connection: Connection, spec: Spec) -> Iterator[Tournament]:
+    """The newest first."""
+    for found in load(connection, select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc())):
+        with suppress(UserError):
+            contracts.grown(found.name, found.spec, spec, stage=1)
+            yield found
+
+
 def enter(database: Database, spec: Spec, *, name: str | None, new: bool) -> Entered:
     """Finds or makes the tournament of a contract; see ``Store.enter``."""
-    name = spec.default_name if name is None else name
-    if not _NAME.fullmatch(name):
+    if name is not None and not _NAME.fullmatch(name):
         fix = "use letters, digits, '.', '_' and '-', at most 64, a letter or digit first"
         raise UserError("not a name for a tournament", repr(name), fix, key=("name",))
     try:
@@ -97,11 +133,14 @@ def enter(database: Database, spec: Spec, *, name: str | None, new: bool) -> Ent
             return _enter(connection, spec, name, new=new)
 
 
-def _enter(connection: Connection, spec: Spec, name: str, *, new: bool) -> Entered:
+def _enter(connection: Connection, spec: Spec, given: str | None, *, new: bool) -> Entered:
+    name = spec.default_name if given is None else given
     found = find(connection, name)
+    if found is None and given is None and not new:
+        found = _amended(connection, spec)
     if found is not None and not new:
         _check_same(found, spec)
-        return Entered(found, created=False)
+        return Entered(found, created=False, notes=_withdrawn(found))
     if found is not None:
         name = next(free for suffix in count(2) if find(connection, free := f"{name}-{suffix}") is None)
         notes: tuple[str, ...] = (f"a new tournament, {name}: `--name {name}` resumes it",)
@@ -110,8 +149,23 @@ def _enter(connection: Connection, spec: Spec, name: str, *, new: bool) -> Enter
     return Entered(_create(connection, spec, name), created=True, notes=notes)
 
 
+def _amended(connection: Connection, spec: Spec) -> Tournament | None:
+    """The newest one whose contract has become this one since it got its name from it."""
+    query = select(TOURNAMENT).where(TOURNAMENT.c.id.in_(select(AMENDMENT.c.tournament_id)))
+    for found in load(connection, query.order_by(TOURNAMENT.c.id.desc())):
+        if found.name == found.terms[0].spec.default_name and contracts.same(found.spec, spec):
+            return found
+    return None
+
+
+def _withdrawn(found: Tournament) -> tuple[str, ...]:
+    """A line where some were taken out."""
+    labels = [found.spec.labels[entrant] for entrant, _ in found.spec.withdrawn]
+    return (f"withdrawn from {found.name}: {', '.join(labels)}",) if labels else ()
+
+
 def _create(connection: Connection, spec: Spec, name: str) -> Tournament:
-    secret = secrets.token_bytes(32) if spec.seed is None else deals.public_secret(spec.seed)
+    secret = new_secret(spec)
     commitment = deals.commitment(secret)
     contract = canonical_json(spec.contract())
     contract_sha256 = hashlib.sha256(contract).hexdigest()
@@ -138,12 +192,13 @@ def _create(connection: Connection, spec: Spec, name: str) -> Tournament:
         .returning(TOURNAMENT.c.id)
     ).scalar_one()
     connection.execute(
-        insert(ENTRANT), [_entrant_row(spec, tournament_id, place) for place in range(len(spec.entrants))]
+        insert(ENTRANT), [entrant_row(spec, tournament_id, place) for place in range(len(spec.entrants))]
     )
     return by_id(connection, tournament_id)
 
 
-def _entrant_row(spec: Spec, tournament_id: int, position: int) -> dict[str, Any]:
+def entrant_row(spec: Spec, tournament_id: int, position: int) -> dict[str, Any]:
+    """Who has not played yet, as a row of ``entrant``."""
     entrant = spec.entrants[position]
     return {
         "tournament_id": tournament_id,
@@ -160,63 +215,29 @@ def _entrant_row(spec: Spec, tournament_id: int, position: int) -> dict[str, Any
 
 
 def _check_same(found: Tournament, spec: Spec) -> None:
-    changes = _differences(found.spec, spec)
-    if changes:
+    if not contracts.same(found.spec, spec):
+        changes = "; ".join(contracts.differences(replace(found.spec, late=(), withdrawn=()), spec))
+        if any(contracts.same(terms.spec, spec) for terms in found.terms):
+            fix = "give what it has now, or --new to start afresh"
+            raise UserError(f"tournament {found.name} was extended since", changes, fix)
         what = f"tournament {found.name} was made with another contract"
-        raise UserError(what, "; ".join(changes), "give the same again, another --name, or --new to start afresh")
-    here = ratings.version(spec.draw_probability)
-    if found.status is not Status.FINISHED and found.ratings != here:
+        raise UserError(what, changes, "give the same again, another --name, --extend to let it grow, or --new")
+    if found.status is not Status.FINISHED:
+        _check_ratings(found)
+
+
+def _check_ratings(found: Tournament) -> None:
+    here = ratings.version(found.spec.draw_probability)
+    if found.ratings != here:
         what = f"tournament {found.name} was rated by {found.ratings}, this arena has {here}"
         raise UserError(what, "", "install that version, or start afresh with --new: ratings are never mixed")
-
-
-def _differences(stored: Spec, given: Spec) -> list[str]:
-    """What the contracts differ in, as ``key: stored -> now``."""
-    before, after = stored.contract(), given.contract()
-    changes = [
-        f"{key}: {_shown(before.get(key))} -> {_shown(after.get(key))}"
-        for key in {**before, **after}
-        if key != "entrants" and before.get(key) != after.get(key)
-    ]
-    if before["entrants"] != after["entrants"]:
-        changes += _changed_files(stored, given) or [f"bots: {_names(stored)} -> {_names(given)}"]
-    return changes
-
-
-def _changed_files(stored: Spec, given: Spec) -> list[str]:
-    """The bots whose files alone changed; empty where the entrants differ in anything else."""
-    if _without_digests(stored)["entrants"] != _without_digests(given)["entrants"]:
-        return []
-    pairs = zip(stored.entrants, given.entrants, strict=True)
-    return [f"files of {new.label}: {old.digest[:8]} -> {new.digest[:8]}" for old, new in pairs if old != new]
-
-
-def _without_digests(spec: Spec) -> dict[str, Any]:
-    contract = spec.contract()
-    return {**contract, "entrants": [{**entrant, "digest": ""} for entrant in contract["entrants"]]}
-
-
-def _names(spec: Spec) -> str:
-    labels = []
-    for entrant in spec.entrants:
-        options = ",".join(f"{name}={value}" for name, value in entrant.options)
-        labels.append(f"{entrant.label}:{options}" if options else entrant.label)
-    return ", ".join(labels)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
-    return "none" if value is None else str(value)
 
 
 def _changed_bots(connection: Connection, spec: Spec) -> tuple[str, ...]:
     """A line where the same command, with other files of a bot, made an earlier tournament."""
     for row in connection.execute(select(TOURNAMENT.c.name, TOURNAMENT.c.contract).order_by(TOURNAMENT.c.id.desc())):
-        earlier = spec_of(row.contract)
-        if earlier != spec and _without_digests(earlier) == _without_digests(spec):
-            pairs = zip(earlier.entrants, spec.entrants, strict=True)
-            changed = [new.label for old, new in pairs if old != new]
+        changed = contracts.changed_bots(spec_of(row.contract), spec)
+        if changed:
             verb = "has" if len(changed) == 1 else "have"
             return (f"{' and '.join(changed)} {verb} changed since {row.name}: this is a new tournament",)
     return ()

@@ -1,16 +1,18 @@
 """Whether a tournament is what its journal says: every attempt replayed through the engine, every column re-derived.
 
 The journal is the truth, and the chain of hashes holds it together; all else - schedule, deals, results, ratings - is
-computed anew from the contract, the secret and the journal, and must be equal to the last bit.
+computed anew from the contracts, the secrets and the journal, and must be equal to the last bit.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from heapq import merge
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Table, select
@@ -20,12 +22,12 @@ from arena_engine.game import Game, find
 from arena_server import ratings
 from arena_server.formats import Counted
 from arena_server.model import PlannedGame, Result, canonical_json
-from arena_server.store import derived, journal, replaying
+from arena_server.store import contracts, derived, journal, replaying
 from arena_server.store.folding import tally
 from arena_server.store.standings import entrant
 from arena_server.store.store import Store
-from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import view
+from arena_server.store.tables import AMENDMENT, ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
+from arena_server.store.tournaments import by_id
 from arena_server.store.views import GameStatus, Status, Tournament
 from arena_server.store.writer import closes, game_columns, seat_columns
 
@@ -106,8 +108,10 @@ class _Verification:
     def __init__(self, connection: Connection, tournament_id: int, progress: Progress) -> None:
         self._connection = connection
         self._row = connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one()
-        self._tournament = view(self._row)
+        self._tournament = by_id(connection, tournament_id)
         self._spec = self._tournament.spec
+        self._amendments = connection.execute(self._of(AMENDMENT, "number")).all()
+        self._out: dict[int, int] = {}  # entrant to the first stage it is out of, so far in the chain
         self._game: Game = find(self._spec.game)
         self._progress = progress
         self._games = connection.execute(self._of(GAME, "number")).all()
@@ -122,7 +126,7 @@ class _Verification:
     def run(self) -> Report:
         """All steps; ratings only where they rest on a sound journal."""
         try:
-            for step in (self._contract, self._entrants, self._schedule, self._journal, self._columns):
+            for step in (self._contract, self._contracts, self._entrants, self._schedule, self._journal, self._columns):
                 step()
             if not self._problems:
                 self._ratings()
@@ -145,7 +149,7 @@ class _Verification:
             self._found(_difference(what, stored, computed), number)
 
     def _contract(self) -> None:
-        row, spec = self._row, self._spec
+        row, spec = self._row, self._tournament.terms[0].spec
         contract = row.contract.encode()
         self._same("contract", contract, canonical_json(spec.contract()))
         self._same("contract_sha256", row.contract_sha256, hashlib.sha256(contract).hexdigest())
@@ -153,9 +157,20 @@ class _Verification:
         self._same("rules", row.rules, spec.rules)
         self._same("rules of the installed game", self._game.rules, spec.rules)
         self._same("public_seed", row.public_seed, spec.seed is not None)
-        self._same("commitment", row.commitment, deals.commitment(row.secret))
-        if spec.seed is not None and row.secret != deals.public_secret(spec.seed):
-            self._found("the secret does not follow from the public seed")
+
+    def _contracts(self) -> None:
+        """Each amendment is one that may be made; every secret is the one committed to."""
+        before, *later = self._tournament.terms
+        for row, terms in zip(self._amendments, later, strict=True):
+            self._same("contract", row.contract.encode(), canonical_json(terms.spec.contract()))
+            if terms.stage < before.stage or not contracts.follows(before.spec, terms.spec, terms.stage):
+                self._found(f"amendment {row.number} is no growth of the contract before it")
+            before = terms
+        self._same("amendments", [row.number for row in self._amendments], list(range(1, len(later) + 1)))
+        for terms in self._tournament.terms:
+            self._same("commitment", terms.commitment, deals.commitment(terms.secret))
+            if terms.spec.seed is not None and terms.secret != deals.public_secret(terms.spec.seed):
+                self._found("the secret does not follow from the public seed")
 
     def _entrants(self) -> None:
         rows = self._connection.execute(self._of(ENTRANT, "position"))
@@ -190,16 +205,31 @@ class _Verification:
         return results
 
     def _journal(self) -> None:
-        """Every attempt in commit order: its place in the chain, its bytes, and the game itself."""
+        """Every link in commit order: its place in the chain, its bytes, and of an attempt the game itself."""
         before = self._head
-        for row in self._connection.execute(self._of(ATTEMPT, "sequence")):
-            self._attempts += 1
-            self._head = journal.next_link(self._head, row.journal)
-            self._entry(row, before)
+        attempts = self._connection.execute(self._of(ATTEMPT, "sequence"))
+        amendments = sorted(self._amendments, key=attrgetter("sequence"))
+        links = 0
+        for links, row in enumerate(merge(attempts, amendments, key=attrgetter("sequence")), 1):
+            if hasattr(row, "journal"):
+                self._attempts += 1
+                self._head = journal.next_link(self._head, row.journal)
+                self._entry(row, before)
+            else:
+                self._amendment(row, links, before)
             before = row.chain_hash  # one bad link is told once
-            self._progress(self._attempts, self._row.commits)
-        self._same("commits", self._row.commits, self._attempts)
+            self._progress(links, self._row.commits)
+        self._same("commits", self._row.commits, links)
         self._same("chain_head", self._row.chain_head, self._head)
+
+    def _amendment(self, row: Row[Any], sequence: int, before: str) -> None:
+        entry = journal.encode_amendment(
+            journal.Amendment(row.number, row.sequence, row.stage, row.contract, row.commitment)
+        )
+        self._head = journal.next_link(self._head, entry)
+        self._same(f"place of amendment {row.number}", row.sequence, sequence)
+        self._same(f"chain_hash of amendment {row.number}", row.chain_hash, journal.next_link(before, entry))
+        self._out = dict(self._tournament.terms[self._amendments.index(row) + 1].spec.withdrawn)
 
     def _entry(self, row: Row[Any], before: str) -> None:
         try:
@@ -223,16 +253,24 @@ class _Verification:
             ("game was closed before", last is not None and closes(last), False),
             ("epoch is over the tournament's", token.epoch > self._row.epoch, False),
             ("planned game", planned, self._planned.get(row.number)),
+            ("plays though withdrawn", self._absent(self._out, planned), False),
         ):
             if stored != computed:
                 raise ValueError(_difference(what, stored, computed))
 
+    def _absent(self, out: Mapping[int, int], planned: PlannedGame | None) -> bool:
+        """Whether one of the seats had been taken out."""
+        return planned is not None and any(out.get(seat, planned.stage + 1) <= planned.stage for seat in planned.seats)
+
     def _columns(self) -> None:
+        out = dict(self._spec.withdrawn)
         for row in self._games:
             result = self._last.get(row.number)
             stored = {name: getattr(row, name) for name in _UNPLAYED_GAME}
-            if row.status != GameStatus.CANCELLED or result is not None:
-                self._same("game", stored, _UNPLAYED_GAME if result is None else game_columns(result), row.number)
+            columns = dict(_UNPLAYED_GAME) if result is None else game_columns(result)
+            if columns["status"] == GameStatus.PLANNED and self._absent(out, self._planned.get(row.number)):
+                columns["status"] = GameStatus.CANCELLED
+            self._same("game", stored, columns, row.number)
             if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
                 self._found("the game is open in a finished tournament", row.number)
             found = self._seats.get(row.number, [])

@@ -28,26 +28,39 @@ class GameStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What stages are planned and dealt by.
+
+    Attributes:
+        stage: the first of them.
+        secret: what deals and bot seeds come from, 32 bytes; empty where the reader must not know it yet.
+        commitment: SHA-256 of the secret in hex, known before any of them is played.
+    """
+
+    stage: int
+    spec: Spec
+    secret: bytes = field(repr=False)
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tournament:
     """A tournament, as of the moment it was read.
 
     Attributes:
-        secret: what deals and bot seeds come from, 32 bytes; empty where the reader must not know it yet.
-        commitment: SHA-256 of the secret in hex, known from the beginning.
+        terms: those it began with, then those of each amendment; each hold until the next.
         public_seed: whether the secret comes from a seed that everybody knows.
         epoch: raised each time a coordinator takes the lock.
         planned: games in the plan so far.
         ratings: version of the rating library and its parameters.
-        chain_head: hash over all closed attempts in commit order, in hex.
-        chain_length: number of closed attempts.
+        chain_head: hash over all closed attempts and amendments in commit order, in hex.
+        chain_length: number of them.
         created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
     """
 
     id: int
     name: str
-    spec: Spec
-    secret: bytes = field(repr=False)
-    commitment: str
+    terms: tuple[Terms, ...]
     public_seed: bool
     epoch: int
     status: Status
@@ -58,6 +71,25 @@ class Tournament:
     created: str
     started: str | None
     finished: str | None
+
+    @property
+    def spec(self) -> Spec:
+        """What holds now; earlier contracts have no entrants that this one has not, and the same ones first."""
+        return self.terms[-1].spec
+
+    @property
+    def secret(self) -> bytes:
+        """Of what is planned from now on."""
+        return self.terms[-1].secret
+
+    @property
+    def commitment(self) -> str:
+        """Of what is planned from now on."""
+        return self.terms[-1].commitment
+
+    def at(self, stage: int) -> Terms:
+        """What holds for a stage."""
+        return next(terms for terms in reversed(self.terms) if terms.stage <= stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +131,7 @@ class Standing:
         games: rated games.
         margin: mean score margin over normally ended games; None when there is none.
         failures: this entrant's own failures, kind to count, in the order of ``model.FAILURES``.
+        withdrawn: whether it was taken out.
     """
 
     rank: int
@@ -111,6 +144,7 @@ class Standing:
     draws: int
     margin: float | None
     failures: Mapping[Ending, int]
+    withdrawn: bool = False
 
     @property
     def mu(self) -> float:

@@ -69,7 +69,7 @@ def newer(path: Path) -> None:
     [
         (text_file, "not an SQLite database"),
         (someone_elses, "not a database of an arena"),
-        (newer, r"made by a newer arena \(schema 9999, this one knows 0001\)"),
+        (newer, rf"made by a newer arena \(schema 9999, this one knows {migrations.HEAD}\)"),
         (Path.mkdir, "the database is a folder"),
     ],
 )

@@ -1,0 +1,114 @@
+"""Amendments: a contract grows, or an entrant is taken out. Each is a link of the chain, like an attempt at a game.
+
+What holds for a stage is what the last amendment before its planning says. Every amendment commits to a secret of its
+own, unless the seed is public: the one before may have been revealed, and nobody shall know the deals to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from arena_engine import deals
+from arena_server import formats
+from arena_server.model import Spec, UserError, canonical_json
+from arena_server.store import contracts, journal, schedule, tournaments
+from arena_server.store.database import Database
+from arena_server.store.folding import advance
+from arena_server.store.tables import AMENDMENT, ENTRANT, GAME, SEAT, TOURNAMENT
+from arena_server.store.views import GameStatus, Status, Tournament
+
+
+def extend(database: Database, tournament: Tournament, given: Spec) -> Tournament:
+    """Lets a contract grow; see ``Store.extend``."""
+    with database.write() as connection:
+        schedule.check_epoch(connection, tournament)
+        held = tournaments.by_id(connection, tournament.id)
+        spec = contracts.grown(held.name, held.spec, given, _next_stage(connection, held))
+        return held if spec == held.spec else _amend(connection, held, spec)
+
+
+def withdraw(database: Database, tournament: Tournament, entrant: int) -> Tournament:
+    """Takes an entrant out; see ``Store.withdraw``."""
+    with database.write() as connection:
+        schedule.check_epoch(connection, tournament)
+        held = tournaments.by_id(connection, tournament.id)
+        spec, stage = held.spec, _next_stage(connection, held)
+        if entrant in dict(spec.withdrawn):
+            raise UserError("this bot is withdrawn already", spec.labels[entrant], "there is nothing left to do")
+        cancelled = _open_games(connection, held, entrant)
+        _cancel(connection, held, cancelled)
+        since = stage - 1 if cancelled else stage
+        return _amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
+
+
+def _next_stage(connection: Connection, tournament: Tournament) -> int:
+    of = GAME.c.tournament_id == tournament.id
+    planned: int = connection.execute(select(func.coalesce(func.max(GAME.c.stage), 0)).where(of)).scalar_one()
+    return planned + 1
+
+
+def _open_games(connection: Connection, tournament: Tournament, entrant: int) -> Sequence[int]:
+    query = (
+        select(GAME.c.number)
+        .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
+        .where(GAME.c.tournament_id == tournament.id, SEAT.c.entrant == entrant, GAME.c.status == GameStatus.PLANNED)
+    )
+    return connection.execute(query).scalars().all()
+
+
+def _cancel(connection: Connection, tournament: Tournament, numbers: Sequence[int]) -> None:
+    of = GAME.c.tournament_id == tournament.id
+    connection.execute(update(GAME).where(of, GAME.c.number.in_(numbers)).values(status=GameStatus.CANCELLED))
+
+
+def _amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
+    """Writes the next amendment, and what follows from it."""
+    secret = tournaments.new_secret(spec)
+    amendment = journal.Amendment(
+        number=len(held.terms),
+        sequence=held.chain_length + 1,
+        stage=_next_stage(connection, held),
+        contract=canonical_json(spec.contract()).decode(),
+        commitment=deals.commitment(secret),
+    )
+    head = journal.next_link(held.chain_head, journal.encode_amendment(amendment))
+    connection.execute(
+        insert(AMENDMENT).values(
+            tournament_id=held.id,
+            number=amendment.number,
+            sequence=amendment.sequence,
+            stage=amendment.stage,
+            contract=amendment.contract,
+            secret=secret,
+            commitment=amendment.commitment,
+            chain_hash=head,
+            created_at=tournaments.now(),
+        )
+    )
+    new = range(len(held.spec.entrants), len(spec.entrants))
+    if new:
+        connection.execute(insert(ENTRANT), [tournaments.entrant_row(spec, held.id, place) for place in new])
+    _settle(connection, held, amendment, head)
+    return tournaments.by_id(connection, held.id)
+
+
+def _settle(connection: Connection, held: Tournament, amendment: journal.Amendment, head: str) -> None:
+    """The tournament's row: its chain, how far it is rated now, and whether it is done."""
+    spec = tournaments.spec_of(amendment.contract)
+    done = not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
+    of = TOURNAMENT.c.id == held.id
+    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(of)).scalar_one()
+    connection.execute(
+        update(TOURNAMENT)
+        .where(of)
+        .values(
+            commits=amendment.sequence,
+            chain_head=head,
+            watermark=advance(connection, held.id, watermark, spec.draw_probability),
+            status=Status.FINISHED if done else Status.RUNNING,
+            finished_at=(held.finished or tournaments.now()) if done else None,
+        )
+    )

@@ -1,0 +1,134 @@
+"""Contracts side by side: whether they are the same, what they differ in, and how one may grow into another. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from arena_server import formats
+from arena_server.model import Spec, UserError
+
+
+def same(held: Spec, given: Spec) -> bool:
+    """Whether a command asks for what is held: nobody says who came late, and who was withdrawn may be left out."""
+    return _asked(held, given) == given
+
+
+def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
+    """What is held with the growth that a command asks for; as it is where it asks for none.
+
+    Args:
+        name: of the tournament.
+        held: its contract.
+        given: what the command says, complete.
+        stage: the first that the growth can hold for.
+
+    Raises:
+        UserError: something differs that cannot grow, or shrinks.
+    """
+    asked = _asked(held, given)
+    most = _most(asked, given)
+    if most != given:
+        what = f"tournament {name} cannot be extended so"
+        raise UserError(what, "; ".join(differences(most, given)), _growth(held.format))
+    new = given.entrants[len(asked.entrants) :]
+    return replace(
+        held,
+        games=given.games,
+        rounds=given.rounds,
+        entrants=held.entrants + new,
+        late=held.late + _late(len(held.entrants), len(new), stage),
+    )
+
+
+def follows(before: Spec, after: Spec, stage: int) -> bool:
+    """Whether an amendment that holds from that stage on can have made the one into the other."""
+    old = len(before.entrants)
+    out = after.withdrawn[len(before.withdrawn) :]
+    expected = replace(
+        _most(before, replace(after, late=before.late, withdrawn=before.withdrawn)),
+        late=before.late + _late(old, len(after.entrants) - old, stage),
+        withdrawn=before.withdrawn + out,
+    )
+    return after == expected and all(since in (stage - 1, stage) for _, since in out)
+
+
+def differences(stored: Spec, given: Spec) -> list[str]:
+    """What the contracts differ in, as ``key: stored -> now``."""
+    before, after = stored.contract(), given.contract()
+    changes = [
+        f"{key}: {_shown(before.get(key))} -> {_shown(after.get(key))}"
+        for key in {**before, **after}
+        if key != "entrants" and before.get(key) != after.get(key)
+    ]
+    if before["entrants"] != after["entrants"]:
+        changes += _changed_files(stored, given) or [f"bots: {_names(stored)} -> {_names(given)}"]
+    return changes
+
+
+def changed_bots(earlier: Spec, spec: Spec) -> list[str]:
+    """The bots whose files changed; empty where anything else did, or nothing."""
+    if earlier == spec or _without_digests(earlier) != _without_digests(spec):
+        return []
+    return [new.label for old, new in zip(earlier.entrants, spec.entrants, strict=True) if old != new]
+
+
+def _asked(held: Spec, given: Spec) -> Spec:
+    """What a command has to say to mean what is held."""
+    out = dict(held.withdrawn)
+    named = [one for place, one in enumerate(held.entrants) if place not in out or one in given.entrants]
+    return replace(held, entrants=tuple(named), late=(), withdrawn=())
+
+
+def _most(before: Spec, after: Spec) -> Spec:
+    """The first, grown towards the second as far as its format allows."""
+    grows = formats.find(before.format).grows
+    most = before
+    if "games" in grows and after.games > before.games:
+        most = replace(most, games=after.games)
+    if "rounds" in grows and (after.rounds or 0) > (before.rounds or 0):
+        most = replace(most, rounds=after.rounds)
+    if "entrants" in grows and after.entrants[: len(before.entrants)] == before.entrants:
+        most = replace(most, entrants=after.entrants)
+    return most
+
+
+def _late(old: int, new: int, stage: int) -> tuple[tuple[int, int], ...]:
+    """Whoever is there from the first stage is not late."""
+    return tuple((entrant, stage) for entrant in range(old, old + new)) if stage > 1 else ()
+
+
+def _growth(form: str) -> str:
+    words = {"games": "more games", "rounds": "more rounds", "entrants": "further bots behind the others"}
+    grows = [words[key] for key in formats.find(form).grows]
+    if not grows:
+        return f"a {form} is drawn once and cannot grow: give the same again, or --new to start afresh"
+    return f"a {form} can get {' and '.join(grows)}, and nothing else may differ; --new starts afresh"
+
+
+def _changed_files(stored: Spec, given: Spec) -> list[str]:
+    """The bots whose files alone changed; empty where the entrants differ in anything else."""
+    if _without_digests(stored)["entrants"] != _without_digests(given)["entrants"]:
+        return []
+    pairs = zip(stored.entrants, given.entrants, strict=True)
+    return [f"files of {new.label}: {old.digest[:8]} -> {new.digest[:8]}" for old, new in pairs if old != new]
+
+
+def _without_digests(spec: Spec) -> dict[str, Any]:
+    contract = spec.contract()
+    return {**contract, "entrants": [{**entrant, "digest": ""} for entrant in contract["entrants"]]}
+
+
+def _names(spec: Spec) -> str:
+    labels = []
+    for entrant in spec.entrants:
+        options = ",".join(f"{name}={value}" for name, value in entrant.options)
+        labels.append(f"{entrant.label}:{options}" if options else entrant.label)
+    return ", ".join(labels)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
+    return "none" if value is None else str(value)
