@@ -11,7 +11,7 @@ from arena_engine import deals
 from arena_engine.game import Game, find
 from arena_server.formats import plan
 from arena_server.model import Assignment, Ending, Entrant, Failure, PlannedGame, Played, Result, Spec, Token
-from arena_server.store import Lock, Store, Tournament
+from arena_server.store import Lock, Store, Tournament, queries
 
 
 def entrants(count: int) -> tuple[Entrant, ...]:
@@ -92,14 +92,30 @@ class Playing:
 
 def begin(store: Store, spec: Spec, *, name: str | None = None) -> Playing:
     """Enters a spec, takes its lock and plans its first stage."""
-    game = find(spec.game)
-    lock = store.lock(store.enter(spec, name=name).tournament)
+    return go_on(store, store.lock(store.enter(spec, name=name).tournament))
+
+
+def go_on(store: Store, lock: Lock) -> Playing:
+    """Plans the next stage of a locked tournament, where no game is open and the format plans on."""
     tournament = lock.tournament
-    pairings = plan(spec, store.closed_stages(tournament))
-    if pairings and not store.open_games(tournament):
+    game = find(tournament.spec.game)
+    closed = store.closed_stages(tournament)
+    pairings = None if store.open_games(tournament) else plan(tournament.spec, closed)
+    if pairings:
+        terms = tournament.at(len(closed) + 1)
+        first = 1 + sum(len(stage.pairings) for stage in closed)
         dealt = [
-            game.deal(dict(spec.deals), spec.seats, deals.shuffler(tournament.secret, spec.game, number))
-            for number, _ in enumerate(pairings, 1)
+            game.deal(dict(terms.spec.deals), terms.spec.seats, deals.shuffler(terms.secret, terms.spec.game, number))
+            for number, _ in enumerate(pairings, first)
         ]
-        store.add_stage(tournament, 1, pairings, dealt)
+        store.add_stage(tournament, len(closed) + 1, pairings, dealt)
     return Playing(store, lock, game)
+
+
+def play_on(store: Store, name: str) -> Tournament:
+    """Plays a tournament to its end, as the coordinator would."""
+    with store.lock(queries.tournament(store, name)) as lock:
+        while (playing := go_on(store, lock)).assignments():
+            store.record(playing.results())
+        store.finish(playing.tournament)
+    return queries.tournament(store, name)
