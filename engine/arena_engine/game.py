@@ -140,6 +140,8 @@ class Game(Protocol):
     max_seats: int
     may_draw: bool
     """Whether an even outcome is possible in a game that ends normally."""
+    engine: str
+    """Which of its implementations runs here, if there are several (Patchwork: ``"compiled"`` or ``"pure"``)."""
 
     def options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Completes and checks the organiser's deal options (Patchwork: ``edition``); raises DealError."""

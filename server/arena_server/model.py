@@ -217,6 +217,21 @@ def _label(entrant: Entrant, namesakes: Sequence[Entrant]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What is said of an entrant and shapes nothing; None is what was not said.
+
+    Attributes:
+        owner: whose it is.
+        group: what it belongs to: a class, a team.
+        tags: words to choose it by.
+    """
+
+    owner: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """What is to be played: all that shapes the result of a tournament.
 

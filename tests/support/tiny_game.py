@@ -93,6 +93,7 @@ class TinyGame:
     min_seats = 3
     max_seats = 3
     may_draw = True
+    engine = "pure"
 
     def options(self, given: Mapping[str, str]) -> dict[str, str]:
         if given:

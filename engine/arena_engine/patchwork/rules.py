@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena_engine import game
 from arena_engine.game import DealError, GameError, Outcome, Shuffle
+from arena_engine.patchwork.core import ENGINE
 from arena_engine.patchwork.deal import check_edition, make_circle
 from arena_engine.patchwork.notation import SEATS
 from arena_engine.patchwork.state import State
@@ -20,6 +21,7 @@ class Patchwork:
     min_seats = len(SEATS)
     max_seats = len(SEATS)
     may_draw = False
+    engine = ENGINE
 
     def options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Completes ``edition``, by default ``"original"``; raises DealError."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena_engine.game import SEATS
 from arena_server.cli.grids import Column, Grid
 from arena_server.cli.leaderboard import leaderboard_dict
 from arena_server.cli.output import show, show_json
+from arena_server.cli.places import places_dict, print_places
 from arena_server.cli.tables import won_lost
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
@@ -23,22 +25,50 @@ _SHOWN = 5
 """Disagreements that are told one by one."""
 
 
-def print_full(store: Store, name: str | None, *, since: int | None, opponents: Sequence[str], as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Of games: those that everything given here lets through.
+
+    Attributes:
+        since: only from this number on.
+        opponents: only those of these bots.
+        tags: only those among bots with one of these tags.
+        groups: only those among bots of these groups.
+    """
+
+    since: int | None = None
+    opponents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [] if self.since is None else [f"games from number {self.since} on"]
+        words = {"games of": self.opponents, "bots with the tag": self.tags, "bots of the group": self.groups}
+        parts += [f"{what} {' or '.join(given)}" for what, given in words.items() if given]
+        return clean(", ".join(parts))
+
+
+def print_full(store: Store, name: str | None, choice: Choice, *, as_json: bool) -> None:
     """Prints the statistics of a tournament, or of a choice of its games."""
     tournament = queries.tournament(store, name)
-    selection = queries.selection(store, tournament, since=since, opponents=opponents)
-    chosen = since is not None or bool(opponents)
+    among = queries.chosen(store, tournament, tags=choice.tags, groups=choice.groups)
+    selection = queries.selection(store, tournament, since=choice.since, opponents=choice.opponents, among=among)
+    chosen = choice != Choice()
     analysis = analyse(selection.games, tournament.spec, resample=chosen)
     if as_json:
-        show_json(full_dict(selection, analysis, since=since, opponents=opponents))
+        show_json({**full_dict(selection, analysis, choice), **({} if chosen else places_dict(store, tournament))})
         return
     board = selection.board
     print(f"tournament {tournament.name}: {board.progress}")
     if chosen:
-        print(f"chosen and rated on their own: {_choice(since, opponents)}; {len(selection.games)} games")
-    for grid in (standings_grid(board, analysis), seats_grid(analysis), calibration_grid(analysis)):
-        show(grid)
+        print(f"chosen and rated on their own: {choice}; {len(selection.games)} games")
+    show(standings_grid(board, analysis))
+    if not chosen:
+        print_places(store, tournament)
+    for grid in (seats_grid(analysis), calibration_grid(analysis)):
         print()
+        show(grid)
+    print()
     print("\n".join(notes(board, analysis)))
 
 
@@ -139,9 +169,7 @@ def notes(board: Leaderboard, analysis: Analysis) -> list[str]:
     return [*lines, *(["  ..."] if len(swapped) > _SHOWN else [])]
 
 
-def full_dict(
-    selection: Selection, analysis: Analysis, *, since: int | None, opponents: Sequence[str]
-) -> dict[str, Any]:
+def full_dict(selection: Selection, analysis: Analysis, choice: Choice) -> dict[str, Any]:
     """The JSON form: that of the leaderboard and more; bots are told by their ranks there."""
     board = selection.board
     plain = leaderboard_dict(board)
@@ -150,7 +178,7 @@ def full_dict(
     rows = [{**row, **_standing_extras(analysis, order, index)} for index, row in enumerate(plain["standings"])]
     return {
         **plain,
-        "chosen": {"since": since, "opponents": list(opponents), "games": len(selection.games)},
+        "chosen": {**asdict(choice), "games": len(selection.games)},
         "standings": rows,
         "seats": {
             letter: {"elo": _estimate_dict(seat.advantage), "score": seat.score, "games": seat.games}
@@ -198,13 +226,6 @@ def _standing_extras(analysis: Analysis, order: Sequence[int], row: int) -> dict
 
 def _estimate_dict(estimate: Estimate | None) -> dict[str, float] | None:
     return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def _choice(since: int | None, opponents: Sequence[str]) -> str:
-    parts = [] if since is None else [f"games from number {since} on"]
-    if opponents:
-        parts.append(f"games of {clean(' or '.join(opponents))}")
-    return ", ".join(parts)
 
 
 def _signed(elo: float) -> str:

@@ -24,21 +24,28 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     opponent: Annotated[
         list[str] | None, typer.Option(metavar="BOT", help="With --full: only games of this bot; may be repeated.")
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="With --full: only bots with this tag; may be repeated.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(metavar="GROUP", help="With --full: only bots of this group; may be repeated.")
+    ] = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the standings of a tournament."""
     from arena_server.cli.output import opened
 
-    if not full and (since is not None or opponent):
-        raise UserError(
-            "a choice of games without --full", "--since" if opponent is None else "--opponent", "add --full"
-        )
+    choices = {"--since": since, "--opponent": opponent, "--tag": tag, "--group": group}
+    given = [name for name, choice in choices.items() if choice is not None]
+    if given and not full:
+        raise UserError("a choice of games without --full", given[0], "add --full")
     with opened(db, quiet=as_json) as store:
         if full:
-            from arena_server.cli.full_leaderboard import print_full
+            from arena_server.cli.full_leaderboard import Choice, print_full
 
-            print_full(store, tournament, since=since, opponents=opponent or (), as_json=as_json)
+            choice = Choice(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
+            print_full(store, tournament, choice, as_json=as_json)
         else:
             print_leaderboard(store, tournament, as_json=as_json)
 

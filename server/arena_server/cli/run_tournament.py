@@ -56,8 +56,7 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     settings = _settings(what or [], options)
     event = Event.of(settings)
     with _opened(settings) as store:
-        with settings.telling():
-            entered = store.enter(event.spec, name=settings.name, new=new)
+        entered = event.enter(store, new=new)
         _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
             with store.lock(entered.tournament) as lock:

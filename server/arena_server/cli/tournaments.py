@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from arena_server.cli.options import AsJson, Db
 
@@ -11,9 +13,14 @@ if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
     from arena_server.store.queries import Leaderboard
 
+tournaments = typer.Typer(add_completion=False, rich_markup_mode=None, help="List and show tournaments.")
 
-def tournaments(*, db: Db = None, as_json: AsJson = False) -> None:
-    """List the tournaments of a database, the newest first."""
+
+@tournaments.callback(invoke_without_command=True)
+def list_tournaments(context: typer.Context, *, db: Db = None, as_json: AsJson = False) -> None:
+    """List the tournaments of a database, the newest first; `show` tells all about one."""
+    if context.invoked_subcommand is not None:
+        return
     from arena_server.cli.output import opened, show, show_json
     from arena_server.store import queries
 
@@ -25,6 +32,26 @@ def tournaments(*, db: Db = None, as_json: AsJson = False) -> None:
         show(_grid(boards))
     else:
         print("no tournament yet: arena run-tournament")
+
+
+@tournaments.command()
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one.  [default: the last]")] = None,
+    *,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what shaped a tournament: its contract, whose the bots are, and what every run ran with."""
+    from arena_server.cli.output import opened, show_json
+    from arena_server.cli.tournament_details import details_dict, print_details
+    from arena_server.store import queries
+
+    with opened(db, quiet=as_json) as store:
+        board = queries.leaderboard(store, queries.tournament(store, name))
+        if as_json:
+            show_json({**tournament_dict(board), **details_dict(store, board.tournament)})
+        else:
+            print_details(store, board)
 
 
 def _grid(boards: Sequence[Leaderboard]) -> Grid:

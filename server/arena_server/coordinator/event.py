@@ -16,6 +16,7 @@ from types import FrameType
 from arena_engine.game import DealError, Game, find
 from arena_server import formats
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
+from arena_server.coordinator.facts import command_line, facts
 from arena_server.coordinator.settings import Settings
 from arena_server.coordinator.watching import Watcher
 from arena_server.launching.bots import Bot, example_bots
@@ -23,7 +24,7 @@ from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
-from arena_server.store import Store, Tournament
+from arena_server.store import Entered, Store, Tournament
 
 TRANSPORTS = ("unix", "tcp")
 
@@ -33,11 +34,13 @@ class Event:
     """What is to be played, and how in this run.
 
     Attributes:
+        settings: what was asked for.
         bots: how to start each entrant.
         capacity: games at the same time.
         transport: how bots reach the referee.
     """
 
+    settings: Settings
     spec: Spec
     game: Game
     bots: Mapping[Entrant, Bot]
@@ -58,7 +61,15 @@ class Event:
             check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
             formats.plan(spec, ())
             capacity = _capacity(settings.concurrency)
-        return cls(spec, game, {bot.entrant: bot for bot in bots}, capacity, _transport())
+        return cls(settings, spec, game, {bot.entrant: bot for bot in bots}, capacity, _transport())
+
+    def enter(self, store: Store, *, new: bool = False) -> Entered:
+        """Finds or makes its tournament, and writes whose the bots are; raises UserError as ``Store.enter``."""
+        with self.settings.telling():
+            entered = store.enter(self.spec, name=self.settings.name, new=new)
+        about = [entry.about for entry in self.settings.bots or ()]
+        store.describe(entered.tournament, tags=self.settings.tags, about=about)
+        return entered
 
     def play(self, store: Store, tournament: Tournament, watcher: Watcher) -> None:
         """Plays a locked tournament to its end; its bots are gone afterwards.
@@ -69,7 +80,13 @@ class Event:
         """
         keeper = Keeper.start()
         prepare_grpc()
+        store.begin_run(tournament, facts(self.game, command_line(), self._run_settings()))
         _run(self._play(store, tournament, watcher, keeper))
+
+    def _run_settings(self) -> dict[str, str | int]:
+        """What may differ between two runs of one contract."""
+        restart = self.settings.restart or "never"
+        return {"concurrency": self.capacity, "restart": restart, "transport": self.transport}
 
     async def _play(self, store: Store, tournament: Tournament, watcher: Watcher, keeper: Keeper) -> None:
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - imports grpc: after the keeper

@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema
 
 from arena_server.coordinator.lines import Key, line_of
 from arena_server.launching.bots import Bot, resolve
-from arena_server.model import UserError
+from arena_server.model import About, UserError
 
 SCHEMA: Final = 1
 """Version of the spec file that this arena reads and writes."""
@@ -48,6 +48,11 @@ class BotEntry(_Table):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """A text alone is a bot, too."""
         return {"anyOf": [{"type": "string"}, handler(core)]}
+
+    @property
+    def about(self) -> About:
+        """What is said of it beside who it is."""
+        return About(self.owner, self.group, None if self.tags is None else tuple(self.tags))
 
     def resolve(self) -> Bot:
         """The bot that is meant; raises UserError as ``launching.bots.resolve``."""

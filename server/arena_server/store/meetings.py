@@ -17,7 +17,11 @@ from arena_server.store.views import Tournament
 
 
 def meetings(
-    connection: Connection, tournament: Tournament, since: int = 1, opponents: Collection[int] = ()
+    connection: Connection,
+    tournament: Tournament,
+    since: int = 1,
+    opponents: Collection[int] = (),
+    among: Collection[int] | None = None,
 ) -> list[Meeting]:
     """In schedule order.
 
@@ -26,11 +30,14 @@ def meetings(
         tournament: whose games.
         since: only games from this number on.
         opponents: only games in which one of these sits; none: all games.
+        among: only games in which nobody else sits; None: all games.
     """
     return [
         meeting
         for meeting in _all(connection, tournament)
-        if meeting.number >= since and (not opponents or not set(opponents).isdisjoint(meeting.entrants))
+        if meeting.number >= since
+        and (not opponents or not set(opponents).isdisjoint(meeting.entrants))
+        and (among is None or set(among).issuperset(meeting.entrants))
     ]
 
 

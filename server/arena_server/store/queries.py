@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -13,16 +13,16 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from arena_engine.record import GameRecord
-from arena_server.model import ArenaError, Ending, Result, UserError
+from arena_server.model import About, ArenaError, Ending, Result, UserError
 from arena_server.ratings.pairs import Meeting
-from arena_server.store import journal, records, standings
+from arena_server.store import descriptions, journal, records, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
 from arena_server.store.meetings import meetings, tallies
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import load
-from arena_server.store.views import GameStatus, Progress, Standing, Status, Tournament
+from arena_server.store.views import GameStatus, Progress, Run, Standing, Status, Tournament
 
 MAX_PAGE = 1000
 """Games that one page holds at most."""
@@ -126,6 +126,45 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     return by_key[name.casefold()]
 
 
+def abouts(store: Store, tournament: Tournament) -> tuple[About, ...]:
+    """What is said of every entrant beside the contract, in the order of entry."""
+    with store.database.read() as connection:
+        return descriptions.abouts(connection, tournament)
+
+
+def chosen(store: Store, tournament: Tournament, *, tags: Sequence[str], groups: Sequence[str]) -> set[int] | None:
+    """The entrants, by index, that bear one of the tags and belong to one of the groups; None where none is asked for.
+
+    Raises:
+        UserError: a tag or a group that no entrant has.
+    """
+    said = abouts(store, tournament)
+    tagged = _having("tag", tags, [one.tags or () for one in said])
+    grouped = _having("group", groups, [() if one.group is None else (one.group,) for one in said])
+    found = [places for places in (tagged, grouped) if places is not None]
+    return set.intersection(*found) if found else None
+
+
+def _having(kind: str, wanted: Sequence[str], words: Sequence[Sequence[str]]) -> set[int] | None:
+    """The places whose words hold one of those wanted, without regard to case; None where nothing is wanted."""
+    if not wanted:
+        return None
+    keys = [{word.casefold() for word in has} for has in words]
+    known = list({word.casefold(): word for has in words for word in has}.values())
+    for word in wanted:
+        if not any(word.casefold() in has for has in keys):
+            raise MissingError(
+                f"no bot has this {kind}", repr(word), _nearest(word, known) if known else "none has any"
+            )
+    return {place for place, has in enumerate(keys) if any(word.casefold() in has for word in wanted)}
+
+
+def runs(store: Store, tournament: Tournament) -> list[Run]:
+    """Every run of a tournament, the first first."""
+    with store.database.read() as connection:
+        return descriptions.runs(connection, tournament)
+
+
 def leaderboard(store: Store, tournament: Tournament) -> Leaderboard:
     """Standings and progress of one moment."""
     with store.database.read() as connection:
@@ -137,7 +176,12 @@ def leaderboard(store: Store, tournament: Tournament) -> Leaderboard:
 
 
 def selection(
-    store: Store, tournament: Tournament, *, since: int | None = None, opponents: Sequence[str] = ()
+    store: Store,
+    tournament: Tournament,
+    *,
+    since: int | None = None,
+    opponents: Sequence[str] = (),
+    among: Collection[int] | None = None,
 ) -> Selection:
     """The rated games and the standings by them; a choice of games is rated on its own.
 
@@ -146,6 +190,7 @@ def selection(
         tournament: whose games.
         since: only games from this number on.
         opponents: only games of the bots of these names or labels, without regard to case.
+        among: only games among these entrants, by index, and only they in the standings; None: all.
 
     Raises:
         UserError: no such game, or no bot of that name plays there.
@@ -154,12 +199,16 @@ def selection(
         raise MissingError("no such game", since, f"{tournament.name} has {tournament.planned} games")
     places = {place for bot in opponents for place in _places(tournament, bot)}
     with store.database.read() as connection:
-        games = meetings(connection, tournament, since or 1, places)
+        games = meetings(connection, tournament, since or 1, places, among)
         progress = standings.progress(connection, tournament)
-        if since is None and not places:
+        if since is None and not places and among is None:
             rows = standings.standings(connection, tournament)
         else:
             rows = standings.ranked(list(zip(tournament.spec.entrants, tallies(games, tournament), strict=True)))
+    if among is not None:
+        chosen = {tournament.spec.entrants[place].key for place in among}
+        kept = [row for row in rows if row.entrant.key in chosen]
+        rows = [replace(row, rank=rank) for rank, row in enumerate(kept, 1)]
     return Selection(Leaderboard(tournament, rows, progress), games)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from arena_server.formats import Stage
-from arena_server.model import Pairing, PlannedGame, Result, Spec
-from arena_server.store import amendments, lock, schedule, standings, tournaments, writer
+from arena_server.model import About, Pairing, PlannedGame, Result, Spec
+from arena_server.store import amendments, descriptions, lock, schedule, standings, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
 
@@ -110,6 +110,20 @@ class Store:
             ArenaError: the epoch is stale.
         """
         return amendments.withdraw(self.database, tournament, entrant)
+
+    def describe(self, tournament: Tournament, *, tags: Sequence[str] | None = None, about: Sequence[About]) -> None:
+        """Writes what is said of a tournament and its entrants and shapes nothing; what is not said now stays.
+
+        Args:
+            tournament: which one.
+            tags: words to find it by.
+            about: of each entrant, in the order of entry.
+        """
+        descriptions.describe(self.database, tournament, tags, about)
+
+    def begin_run(self, tournament: Tournament, facts: Mapping[str, Any]) -> None:
+        """Writes what the run under this epoch, as the lock gives it, runs with; once."""
+        descriptions.begin_run(self.database, tournament, facts)
 
     def lock(self, tournament: Tournament) -> lock.Lock:
         """Takes the tournament for this process; ``.tournament`` of the lock has the new epoch.

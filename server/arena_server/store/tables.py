@@ -34,6 +34,30 @@ class Tournament(SQLModel, table=True):
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None
+    tags: list[str] | None = Field(default=None, sa_type=JSON)
+
+
+class Run(SQLModel, table=True):
+    """One coordinator's time with a tournament: what belongs to a run and not to the contract."""
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    epoch: int = Field(primary_key=True)
+    started_at: str
+    facts: dict[str, Any] = Field(sa_type=JSON)
+
+
+class About(SQLModel, table=True):
+    """What is said of an entrant and shapes nothing; no row where nothing was said."""
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tournament_id", "position"], ["entrant.tournament_id", "entrant.position"]),
+    )
+
+    tournament_id: int = Field(primary_key=True)
+    position: int = Field(primary_key=True)
+    owner: str | None = None
+    group: str | None = None
+    tags: list[str] | None = Field(default=None, sa_type=JSON)
 
 
 class Entrant(SQLModel, table=True):
@@ -135,6 +159,8 @@ def _table(name: str) -> Table:
 
 
 TOURNAMENT = _table("tournament")
+RUN = _table("run")
+ABOUT = _table("about")
 ENTRANT = _table("entrant")
 GAME = _table("game")
 SEAT = _table("seat")

@@ -80,6 +80,7 @@ def _view(row: Row[Any], amendments: Sequence[Row[Any]]) -> Tournament:
         created=row.created_at,
         started=row.started_at,
         finished=row.finished_at,
+        tags=tuple(row.tags or ()),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from arena_server.model import Ending, Entrant, Spec
 from arena_server.ratings import Rating
@@ -56,6 +57,7 @@ class Tournament:
         chain_head: hash over all closed attempts and amendments in commit order, in hex.
         chain_length: number of them.
         created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
+        tags: words to find it by.
     """
 
     id: int
@@ -71,6 +73,7 @@ class Tournament:
     created: str
     started: str | None
     finished: str | None
+    tags: tuple[str, ...] = ()
 
     @property
     def spec(self) -> Spec:
@@ -90,6 +93,20 @@ class Tournament:
     def at(self, stage: int) -> Terms:
         """What holds for a stage."""
         return next(terms for terms in reversed(self.terms) if terms.stage <= stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One coordinator's time with a tournament.
+
+    Attributes:
+        started: UTC, ISO 8601 with seconds.
+        facts: what it ran with: versions, machine, concurrency, as ``coordinator.facts`` gives them.
+    """
+
+    epoch: int
+    started: str
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

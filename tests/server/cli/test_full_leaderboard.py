@@ -8,7 +8,8 @@ import pytest
 from here import Arena
 from tournaments import begin, patchwork_spec
 
-from arena_server.store import Store
+from arena_server.model import About
+from arena_server.store import Store, queries
 
 
 def test_four_parts(arena: Arena) -> None:
@@ -59,7 +60,7 @@ def test_three_seats(arena: Arena) -> None:
 def test_a_choice_of_games_is_rated_on_its_own(arena: Arena) -> None:
     chosen = ("--since", "9", "--opponent", "BOT1")
     full = arena("leaderboard", "--full", "--json", *chosen).json
-    assert full["chosen"] == {"since": 9, "opponents": ["BOT1"], "games": 8}
+    assert full["chosen"] == {"since": 9, "opponents": ["BOT1"], "tags": [], "groups": [], "games": 8}
     games = {row["bot"]: row["games"] for row in full["standings"]}
     assert games == {"bot1": 8, "bot0": 4, "bot2": 4}
     assert "games from number 9 on, games of BOT1; 8 games" in arena("leaderboard", "--full", *chosen).out
@@ -134,3 +135,33 @@ def test_games_all_are_to_blame_for_count_but_say_nothing(arena: Arena) -> None:
     full = arena("leaderboard", "--full", "--json").json
     assert [row["games"] for row in full["standings"]] == [4, 4]
     assert full["seats"]["a"]["games"] == 3
+
+
+def test_bots_are_chosen_by_tag_and_group(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store:
+        about = [About(tags=("search",)), About(None, "blue", ("search",)), About(None, "blue")]
+        store.describe(queries.tournament(store, "nightly"), about=about)
+    done = arena("leaderboard", "--full", "--tag", "Search")
+    assert "chosen and rated on their own: bots with the tag Search; 6 games" in done.out
+    told = arena("leaderboard", "--full", "--tag", "search", "--json").json
+    assert {row["bot"] for row in told["standings"]} == {"bot0", "bot1"}
+    assert [row["rank"] for row in told["standings"]] == [1, 2]
+    assert sum(row["games"] for row in told["standings"]) == 2 * told["chosen"]["games"]
+    assert told["chosen"]["tags"] == ["search"]
+    both = arena("leaderboard", "--full", "--tag", "search", "--group", "blue", "--json").json
+    assert (len(both["standings"]), both["chosen"]["games"]) == (1, 0)
+    assert "no bot has this group: 'x' - did you mean blue?" in arena("leaderboard", "--full", "--group", "x").err
+    assert "add --full" in arena("leaderboard", "--tag", "search").err
+
+
+def test_the_table_of_the_format_is_there_too(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store:
+        playing = begin(store, patchwork_spec(4, 2, format="swiss", rounds=1), name="swiss")
+        with playing.lock:
+            store.record(playing.results())
+            store.finish(playing.tournament)
+    plain, full = arena("leaderboard"), arena("leaderboard", "--full")
+    table = plain.out.split("\n\n")[1]
+    assert table.startswith("swiss after round 1 of 1")
+    assert full.out.split("\n\n")[1] == table.rstrip("\n")
+    assert arena("leaderboard", "--full", "--json").json["places"] == arena("leaderboard", "--json").json["places"]

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from here import Arena
+from sample_store import EVIL
 from tournaments import begin, patchwork_spec
 
-from arena_server.store import Store
+from arena_server.model import About
+from arena_server.store import Store, queries
 
 
 def test_the_standings_of_the_tournament_started_last(arena: Arena) -> None:
@@ -139,3 +141,23 @@ def test_before_the_first_game(arena: Arena) -> None:
     assert arena("games", "list").out == "tournament empty: no games\n"
     assert arena("games", "export", "--all").out == ""
     assert arena("verify").code == 0
+
+
+def test_all_about_one_tournament(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store:
+        held = queries.tournament(store, "tiny")
+        store.describe(held, tags=["nightly"], about=[About(f"Ada{EVIL}", "blue", ("a", "b"))])
+        with store.lock(held) as lock:
+            store.begin_run(lock.tournament, {"concurrency": 3, "command": ["arena", "run-tournament"]})
+    done = arena("tournaments", "show", "tiny")
+    assert done.code == 0
+    assert "tournament tiny: finished, 24 of 24 games; tags: nightly" in done.out
+    assert "concurrency      3" in done.out
+    assert "\x1b" not in done.out
+    told = arena("tournaments", "show", "TINY", "--json").json
+    assert told["contract"]["game"] == "tiny"
+    assert told["tags"] == ["nightly"]
+    assert (told["bots"][0]["group"], told["bots"][0]["tags"], told["bots"][1]["owner"]) == ("blue", ["a", "b"], None)
+    assert (told["runs"][0]["concurrency"], told["runs"][0]["command"]) == (3, ["arena", "run-tournament"])
+    assert arena("tournaments", "show").out.startswith("tournament nightly: running")
+    assert arena("tournaments", "show", "x").code == 2

@@ -17,8 +17,8 @@ from arena_server.model import ArenaError, Ending, canonical_json
 from arena_server.store import Store, journal, queries, tables
 from arena_server.store.verify import Report, verify
 
-SILENT = ("id", "tournament_id", "created_at", "started_at", "finished_at", "status")
-"""Columns that follow from nothing else: keys, times, and where a run stands; a game's status does follow."""
+SILENT = ("id", "tournament_id", "created_at", "started_at", "finished_at", "status", "tags")
+"""Columns that follow from nothing else: keys, times, tags, how far a run is; but a game's status does follow."""
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,70 @@
+"""All about one tournament: its contract, whose the bots are, and what every run ran with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arena_server.cli.grids import Column, Grid
+from arena_server.cli.output import show
+from arena_server.store import queries
+from arena_server.text import clean
+
+if TYPE_CHECKING:
+    from arena_server.model import About
+    from arena_server.store import Run, Store, Tournament
+    from arena_server.store.queries import Leaderboard
+
+
+def details_dict(store: Store, held: Tournament) -> dict[str, Any]:
+    """The JSON form, beside that of a list."""
+    about = zip(held.spec.labels, queries.abouts(store, held), strict=True)
+    return {
+        "tags": list(held.tags),
+        "bots": [
+            {"label": label, "owner": said.owner, "group": said.group, "tags": list(said.tags or ())}
+            for label, said in about
+        ],
+        "runs": [{"epoch": run.epoch, "started": run.started, **run.facts} for run in queries.runs(store, held)],
+    }
+
+
+def print_details(store: Store, board: Leaderboard) -> None:
+    """Prints the contract, the bots, and the runs."""
+    held, progress = board.tournament, board.progress
+    played = f"{progress.planned - progress.open} of {progress.planned} games"
+    print(f"tournament {held.name}: {held.status}, {played}" + _tagged(held.tags))
+    contract = {key: value for key, value in held.spec.contract().items() if key != "entrants"}
+    for key, value in contract.items():
+        print(f"  {key:16} {clean(_shown(value))}")
+    show(_bots_grid(held.spec.labels, queries.abouts(store, held)))
+    for run in queries.runs(store, held):
+        print("\n".join(clean(line) for line in _run_lines(run)))
+
+
+def _bots_grid(labels: Sequence[str], about: Sequence[About]) -> Grid:
+    columns = [Column(name, left=True) for name in ("bot", "owner", "group", "tags")]
+    rows = [
+        (label, said.owner or "-", said.group or "-", ", ".join(said.tags or ()) or "-")
+        for label, said in zip(labels, about, strict=True)
+    ]
+    return Grid(columns, rows)
+
+
+def _run_lines(run: Run) -> Iterator[str]:
+    """One run: a fact a line, those of the versions and the machine together."""
+    yield f"run {run.epoch}, started {run.started}"
+    for key, value in run.facts.items():
+        yield f"  {key:16} {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return "-" if value is None else str(value)
+
+
+def _tagged(tags: Sequence[str]) -> str:
+    return f"; tags: {', '.join(tags)}" if tags else ""
