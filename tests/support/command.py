@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from arena_server.store import Store, queries
 from arena_server.store.verify import verify
@@ -85,6 +89,20 @@ def script(folder: Path, name: str, text: str, manifest: str = "") -> str:
     lines = f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\n' if "command" not in manifest else ""
     (home / "bot.toml").write_text(lines + textwrap.dedent(manifest))
     return str(home)
+
+
+@contextmanager
+def nothing_left(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Gives commands a temporary folder of their own, and looks for what they leave there or running."""
+    with tempfile.TemporaryDirectory(prefix="t") as sockets:  # short: a socket's path is bounded
+        monkeypatch.setenv("TMPDIR", sockets)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield
+        deadline = time.monotonic() + 5
+        while left := list(processes_of(folder)):
+            assert time.monotonic() < deadline, f"left running: {left}"
+            time.sleep(0.05)
+        assert not list(Path(sockets).glob("arena-*")), "a socket is left behind"
 
 
 def processes_of(folder: Path) -> Iterator[psutil.Process]:

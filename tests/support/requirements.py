@@ -17,17 +17,18 @@ import pytest
 def require(tool: str) -> str:
     """The path of a tool, of the virtual environment first; where it is missing the test skips or fails."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return shutil.which(tool, path=path) or _miss(tool)
+    return shutil.which(tool, path=path) or missing(tool)
 
 
 def require_module(name: str) -> Any:
     """A module; where it is missing the test, or the whole file that asks, skips or fails."""
     if find_spec(name) is None:
-        _miss(name)
+        missing(name)
     return import_module(name)
 
 
-def _miss(name: str) -> NoReturn:
+def missing(name: str, why: str = "is not installed") -> NoReturn:
+    """The test cannot run: it skips, or fails where ``ARENA_REQUIRE`` names what it needs."""
     if name in os.environ.get("ARENA_REQUIRE", "").split(","):
-        pytest.fail(f"{name} is missing, and ARENA_REQUIRE names it")
-    pytest.skip(f"{name} is not installed", allow_module_level=True)
+        pytest.fail(f"{name} {why}, and ARENA_REQUIRE names it")
+    pytest.skip(f"{name} {why}", allow_module_level=True)

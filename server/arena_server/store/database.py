@@ -32,7 +32,11 @@ _SQLITE_ERRORS = {
     "SQLITE_READONLY": (UserError, "the database is not writable", "check the permissions of the file and its folder"),
     "SQLITE_CANTOPEN": (UserError, "the database cannot be opened", "check the path and its permissions"),
     "SQLITE_FULL": (ArenaError, "the disk is full", "free some space and run the same command again: it resumes"),
-    "SQLITE_IOERR": (ArenaError, "the disk failed", "mend it and run the same command again: it resumes"),
+    "SQLITE_IOERR": (
+        ArenaError,
+        "the disk failed or is full",
+        "mend it or free some space, and run the same command again: it resumes",
+    ),
     "SQLITE_BUSY": (ArenaError, "the database is locked by another program", "close that program and try again"),
 }
 
@@ -163,6 +167,9 @@ def _check_file(path: Path, *, create: bool) -> None:
         raise UserError("the database is a folder", path, "name a file in it")
     if not path.parent.is_dir():
         raise UserError("no such folder for the database", path.parent, "make it, or choose another file with --db")
+    if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
+        fix = "make it writable, or choose another file with --db; a tournament that had begun resumes"
+        raise ArenaError("the disk is read-only", path, fix)
     if path.exists():
         if not os.access(path, os.R_OK | os.W_OK):
             raise UserError("the database is not writable", path, "check the permissions of the file")
