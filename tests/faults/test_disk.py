@@ -12,6 +12,8 @@ from kills import Subject, leaderboard, recorded, rotated
 from requirements import missing, require
 from striking import Ran, Strike
 
+pytestmark = pytest.mark.timeout(400)  # many commands, and the machine may be busy
+
 SAID = {errno.ENOSPC: ("is full: ", "No space left on device"), errno.EIO: ("the disk failed", "Input/output error")}
 
 

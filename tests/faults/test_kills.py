@@ -10,12 +10,17 @@ import subprocess
 import sys
 import tempfile
 
+import pytest
 from command import environment
 from kills import Subject, commit, rotated
 from requirements import missing, require
 from striking import Strike, Striker
 
 INSTANTS = 8
+SHARES = 3
+"""Into how many tests the most work is divided, so that cores share it."""
+
+pytestmark = pytest.mark.timeout(400)  # many commands, and the machine may be busy
 
 
 def test_killed_at_any_step_of_recording(paper: Subject) -> None:
@@ -30,8 +35,9 @@ def test_killed_again_while_it_recovers(paper: Subject) -> None:
         paper.strike(Strike(at), Strike(dice.randint(1, 12)), Strike(dice.randint(1, 40)))
 
 
-def test_the_command_killed_at_any_step(command: Subject) -> None:
-    for at in rotated(command.whole.calls):
+@pytest.mark.parametrize("share", range(SHARES))
+def test_the_command_killed_at_any_step(command: Subject, share: int) -> None:
+    for at in rotated(command.whole.calls)[share::SHARES]:
         (killed,) = command.strike(Strike(at))
         assert killed.code == -9, f"killed at step {at}"
 
