@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 from string import ascii_lowercase
 from typing import Any, Protocol, runtime_checkable
 
@@ -149,6 +150,17 @@ class Game(Protocol):
     def deal(self, options: Mapping[str, str], seats: int, shuffle: Shuffle) -> dict[str, str]:
         """A deal for that many seats (Patchwork: ``edition`` and ``circle``); raises DealError."""
 
+    def read_deal(self, text: str, options: Mapping[str, str]) -> dict[str, str]:
+        """The deal that a line of text lists, ``deal_text`` the way back; raises DealError.
+
+        Args:
+            text: in Patchwork a circle, or any position to begin from.
+            options: as ``options`` completes them, for what the text leaves open.
+        """
+
+    def deal_text(self, deal: Mapping[str, str]) -> str:
+        """A deal on one line, without what the options say."""
+
     def start(self, deal: Mapping[str, str], seats: int) -> State:
         """The first position of a deal; raises DealError."""
 
@@ -157,6 +169,20 @@ class Game(Protocol):
 
     def forfeit(self, state: State, seats: Sequence[str]) -> Outcome:
         """The outcome when these seats fail at this position: what that does to the others is the game's decision."""
+
+
+@runtime_checkable
+class SelfPlay(Protocol):
+    """A game that plays itself, well and quickly enough to show which seat a deal favours."""
+
+    def self_play(self, state: State, random: Random, effort: int) -> State:
+        """The last position of a game from there.
+
+        Args:
+            state: where it begins.
+            random: all else follows from it.
+            effort: how hard each move is thought about; in Patchwork so many playouts.
+        """
 
 
 @cache

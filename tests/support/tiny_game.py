@@ -104,6 +104,15 @@ class TinyGame:
         self.options(options)
         return {"order": "".join(shuffle(SEATS[:seats]))}
 
+    def read_deal(self, text: str, options: Mapping[str, str]) -> dict[str, str]:
+        self.options(options)
+        if sorted(text) != list(PLIES):
+            raise DealError(text, "", "an order of a, b and c, like bca")
+        return {"order": text}
+
+    def deal_text(self, deal: Mapping[str, str]) -> str:
+        return deal["order"]
+
     def start(self, deal: Mapping[str, str], seats: int) -> TinyState:
         if seats != self.max_seats or set(deal) != {"order"}:
             raise DealError(dict(deal), "", "three seats and an order, which means nothing")

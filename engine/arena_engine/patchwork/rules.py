@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 from arena_engine import game
-from arena_engine.game import DealError, GameError, Outcome, Shuffle
+from arena_engine.game import DealError, GameError, Outcome, PositionError, Shuffle
 from arena_engine.patchwork.core import ENGINE
-from arena_engine.patchwork.deal import check_edition, make_circle
+from arena_engine.patchwork.deal import check_circle, check_edition, make_circle
 from arena_engine.patchwork.notation import SEATS
 from arena_engine.patchwork.state import State
 from arena_engine.patchwork.track import EDITIONS
@@ -33,14 +34,44 @@ class Patchwork:
         _check_seats(seats)
         return {**self.options(options), "circle": make_circle(shuffle)}
 
+    def read_deal(self, text: str, options: Mapping[str, str]) -> dict[str, str]:
+        """A circle, with the options' edition, or a position, which names its own; raises DealError."""
+        if " " not in text:
+            return {**self.options(options), "circle": check_circle(text)}
+        state = _beginning(text)
+        return {"edition": state.edition, "position": state.text}
+
+    def deal_text(self, deal: Mapping[str, str]) -> str:
+        """The position, or else the circle."""
+        return deal["position"] if "position" in deal else deal["circle"]
+
     def start(self, deal: Mapping[str, str], seats: int) -> State:
-        """The first position of a deal; raises DealError."""
+        """The first position of a deal: of its circle, or the ``position`` that it has instead; raises DealError."""
         _check_seats(seats)
-        _check_keys(deal, {"edition", "circle"})
-        missing = {"edition", "circle"} - set(deal)
+        way = "position" if "position" in deal else "circle"
+        _check_keys(deal, {"edition", way})
+        missing = {"edition", way} - set(deal)
         if missing:
             raise DealError(dict(deal), "", f"a deal needs {' and '.join(sorted(missing))}")
-        return State.new(deal["circle"], deal["edition"])
+        if way == "circle":
+            return State.new(deal["circle"], deal["edition"])
+        state = _beginning(deal["position"])
+        if state.edition != check_edition(deal["edition"]):
+            raise DealError(deal["edition"], state.text, "the deal's edition is not the position's")
+        return state
+
+    def self_play(self, state: game.State, random: Random, effort: int) -> State:
+        """Both seats search with so many playouts a move; raises GameError for an effort below 1."""
+        from arena_engine.search import Search  # noqa: PLC0415 - which imports this package
+
+        assert isinstance(state, State)
+        search = Search(state, random)
+        while not state.is_over:
+            moves = state.legal_moves()
+            move = moves[0] if len(moves) == 1 else search.run(effort)
+            search.advance(move)
+            state = search.state
+        return state
 
     def state(self, text: str) -> State:
         """The position of that text; raises PositionError."""
@@ -53,6 +84,16 @@ class Patchwork:
             raise GameError(", ".join(sorted(unknown)), state.text, "a forfeit blames seat a, b or both")
         last = 1 + len(SEATS) - len(set(seats))
         return Outcome(tuple(last if seat in seats else 1 for seat in SEATS), state.scores())
+
+
+def _beginning(text: str) -> State:
+    try:
+        state = State.from_text(text)
+    except PositionError as error:
+        raise DealError(text, "", error.why) from None
+    if state.is_over:
+        raise DealError(text, "", "the game is over in this position")
+    return state
 
 
 def _check_seats(seats: int) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,18 +11,16 @@ from arena_server.cli.options import AsJson, Db, OfTournament
 if TYPE_CHECKING:
     from arena_server.store.verify import Report
 
-QUIET = 1.0
-"""Seconds without a word about the progress."""
-
 
 def verify(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = False) -> None:
     """Replay and rate every recorded game again and compare; exit code 1 on a difference."""
     from arena_server.cli.output import opened, show_json
+    from arena_server.cli.progress import Progress
     from arena_server.store import queries
     from arena_server.store.verify import verify as check
 
     with opened(db, quiet=as_json) as store:
-        with _Progress() as progress:
+        with Progress("attempts replayed") as progress:
             report = check(store, queries.tournament(store, tournament), progress.tell)
         if as_json:
             show_json(report_dict(report))
@@ -68,27 +64,3 @@ def _place(tournament: str, number: int, attempt: int) -> str:
     if not number:
         return f"tournament {tournament}"
     return f"game {tournament}/{number}" + (f", attempt {attempt}" if attempt else "")
-
-
-class _Progress:
-    """A line on standard error, rewritten in place on a terminal, once it takes a while."""
-
-    def __init__(self) -> None:
-        self._told = time.monotonic()
-        self._open = False  # whether a line waits to be finished
-        self._end = "\r" if sys.stderr.isatty() else "\n"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._open:
-            print(file=sys.stderr)
-
-    def tell(self, done: int, total: int) -> None:
-        """So many attempts are checked, of so many."""
-        now = time.monotonic()
-        if now - self._told >= QUIET:
-            self._told = now
-            self._open = self._end == "\r"
-            print(f"{done} of {total} attempts replayed", end=self._end, file=sys.stderr, flush=True)
