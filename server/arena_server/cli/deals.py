@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count as counting
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -23,8 +21,10 @@ from arena_server.cli.options import AsJson, program
 from arena_server.model import UserError
 
 GAME = "patchwork"
+PATIENCE = 1000
+"""Candidates in a row that may be screened out."""
 AHEAD = 2
-"""Candidates under way or waiting, per process."""
+"""Candidates under way or waiting, per job."""
 
 deals = typer.Typer(add_completion=False, rich_markup_mode=None, help="Make suites of deals.")
 
@@ -46,7 +46,7 @@ def make(  # noqa: PLR0913 - each option is one of the organiser's choices
     playouts: Annotated[int, typer.Option(min=1, max=1_000_000, help="How hard each move is thought about.")] = 400,
     edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
     seed: Annotated[str | None, typer.Option(help="The same suite again.  [default: another one each time]")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Processes.  [default: cores]")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Deals screened at once.  [default: cores]")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write balanced deals: in quick self-play neither seat of any of them wins by the deal alone."""
@@ -59,7 +59,8 @@ def make(  # noqa: PLR0913 - each option is one of the organiser's choices
     tried = 0
     with _new(out) as file, Progress(f"deals found ({games} games each)") as progress:
         print(head + (f" --edition {edition}" if edition else ""), file=file)
-        for found, (tried, line) in enumerate(islice(search.found(), count), 1):
+        for found, (number, line) in enumerate(islice(search.found(), count), 1):
+            tried = number
             print(line, file=file, flush=True)
             progress.tell(found, count)
     if as_json:
@@ -71,7 +72,7 @@ def make(  # noqa: PLR0913 - each option is one of the organiser's choices
 
 
 class _Search:
-    """Candidates, screened in processes of their own; found in the order of their numbers, however many those are."""
+    """Candidates, several screened at once; found in the order of their numbers, however many those are."""
 
     def __init__(self, edition: str | None, screening: Screening, seed: str, jobs: int) -> None:
         self._game = find(GAME)
@@ -85,15 +86,20 @@ class _Search:
 
     def found(self) -> Iterator[tuple[int, str]]:
         """How many were tried, and the line of each deal that is balanced."""
-        with ProcessPoolExecutor(self._jobs, get_context("spawn"), _leave_interrupts_alone) as pool:
+        with ThreadPoolExecutor(self._jobs) as pool:  # the searches leave the interpreter to each other
             numbers = counting(1)
             running = deque(self._screen(pool, number) for number in islice(numbers, AHEAD * self._jobs))
+            last = 0
             try:
                 for tried in counting(1):
                     screened = running.popleft().result()
                     running.append(self._screen(pool, next(numbers)))
                     if screened.shares is not None:
+                        last = tried
                         yield tried, self._line(screened.deal, screened.shares)
+                    elif tried - last == PATIENCE:
+                        fix = "widen --window, or let it think harder with --playouts"
+                        raise UserError("no balanced deal", f"none of the last {PATIENCE} passed", fix)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
@@ -108,10 +114,6 @@ class _Search:
 
 def _candidate(options: Mapping[str, str], seats: int, screening: Screening, seed: str) -> Candidate:
     return candidate(find(GAME), options, seats, screening, seed)
-
-
-def _leave_interrupts_alone() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's own affair
 
 
 def _cores() -> int:

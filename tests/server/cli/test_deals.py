@@ -10,7 +10,7 @@ from command import arena
 from arena_engine import suites
 from arena_engine.patchwork import GAME
 
-QUICK = ("--games", "8", "--window", "0.2", "--playouts", "2")
+QUICK = ("--games", "8", "--window", "0.3", "--playouts", "8")
 
 
 def made(path: Path, *more: str) -> list[str]:
@@ -26,6 +26,14 @@ def test_a_suite_follows_from_its_seed_however_many_processes(tmp_path: Path) ->
     deals = suites.read((tmp_path / "one").read_text(encoding="utf-8"), GAME, {"edition": "original"}, 2)
     assert len(deals) == 4
     assert all("# a " in line for line in one)
+
+
+def test_a_search_without_hope_ends(tmp_path: Path) -> None:
+    done = arena(
+        "deals", "make", "s", "--games", "9", "--window", "0.01", "--playouts", "1", "--jobs", "2", cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "none of the last 1000 passed - widen --window" in done.stderr
 
 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
