@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from random import Random
 from string import ascii_lowercase
 from typing import Any, Protocol, runtime_checkable
 
@@ -169,20 +168,6 @@ class Game(Protocol):
 
     def forfeit(self, state: State, seats: Sequence[str]) -> Outcome:
         """The outcome when these seats fail at this position: what that does to the others is the game's decision."""
-
-
-@runtime_checkable
-class SelfPlay(Protocol):
-    """A game that plays itself, well and quickly enough to show which seat a deal favours."""
-
-    def self_play(self, state: State, random: Random, effort: int) -> State:
-        """The last position of a game from there.
-
-        Args:
-            state: where it begins.
-            random: all else follows from it.
-            effort: how hard each move is thought about; in Patchwork so many playouts.
-        """
 
 
 @cache

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from random import Random
+from typing import Protocol, runtime_checkable
 
-from arena_engine.game import DealError, Game, SelfPlay, State
+from arena_engine.game import DealError, Game, State
 
 Deal = Mapping[str, str]
 
@@ -50,6 +51,20 @@ def read(text: str, game: Game, options: Mapping[str, str], seats: int) -> tuple
     return tuple(deal for _, deal in found.values())
 
 
+@runtime_checkable
+class SelfPlay(Protocol):
+    """A game that plays itself, well and quickly enough to show which seat a deal favours."""
+
+    def self_play(self, state: State, random: Random, effort: int) -> State:
+        """The last position of a game from there.
+
+        Args:
+            state: where it begins.
+            random: all else follows from it.
+            effort: how hard each move is thought about; in Patchwork so many playouts.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Screening:
     """How a deal is screened.
@@ -57,7 +72,7 @@ class Screening:
     Attributes:
         games: of self-play, where the deal is not given up early.
         window: how far the share of games that a seat wins may be from an equal one.
-        effort: of each move, see ``game.SelfPlay``.
+        effort: of each move, see ``SelfPlay``.
     """
 
     games: int = 96
