@@ -241,6 +241,7 @@ class Spec:
         rounds: of the formats that have a number of rounds.
         challengers: of a gauntlet: so many entrants, from the first, meet all the others.
         seed: text of a public seed; None for a secret one.
+        stop: text of a stop rule, as ``ratings.stopping.canonical`` gives it; None: every game is played.
         late: entrants by index who came later, each with its first stage.
         withdrawn: entrants by index who were taken out, each with the first stage it is out of.
     """
@@ -257,6 +258,7 @@ class Spec:
     draw_probability: float = 0.0
     rounds: int | None = None
     challengers: int = 1
+    stop: str | None = None
     late: tuple[tuple[int, int], ...] = ()
     withdrawn: tuple[tuple[int, int], ...] = ()
 
@@ -274,6 +276,7 @@ class Spec:
         later: dict[str, tuple[object, object]] = {
             "rounds": (self.rounds, None),
             "challengers": (self.challengers, 1),
+            "stop": (self.stop, None),
             "late": (_lists(self.late), []),
             "withdrawn": (_lists(self.withdrawn), []),
         }
@@ -301,6 +304,7 @@ class Spec:
             time_control=TimeControl.parse(data["time_control"]),
             rounds=data.get("rounds"),
             challengers=data.get("challengers", 1),
+            stop=data.get("stop"),
             late=tuple((entrant, stage) for entrant, stage in data.get("late", ())),
             withdrawn=tuple((entrant, stage) for entrant, stage in data.get("withdrawn", ())),
             **plain,

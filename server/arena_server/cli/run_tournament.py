@@ -38,6 +38,9 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     challengers: Annotated[
         int | None, typer.Option(help="A gauntlet: so many, the first, meet all others.  [default: 1]")
     ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="RULE", help="Stop once that is known: 'top 3 at 95%', 'sprt elo1=20'.")
+    ] = None,
     seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,

@@ -62,6 +62,7 @@ class Coordinator:
         self._playing = 0
         self._alone = False
         self._stopping = False
+        self._decided = False
         self._wake = asyncio.Event()
         self._ended = 0
         self._began = time.monotonic()
@@ -125,7 +126,7 @@ class Coordinator:
 
     async def _play_queue(self) -> None:
         try:
-            while self._turns or (self._queue and not self._stopping):
+            while not self._decided and (self._turns or (self._queue and not self._stopping)):
                 while self._queue and self._may_give():
                     self._give(self._queue.popleft())
                 await self._wake.wait()
@@ -134,7 +135,7 @@ class Coordinator:
         finally:
             self._cancel()
             await asyncio.gather(*self._turns, return_exceptions=True)
-        if self._stopping:
+        if self._stopping and not self._decided:
             raise Interrupted
 
     def _collect(self) -> None:
@@ -186,9 +187,13 @@ class Coordinator:
 
     async def _record(self, turn: Turn, result: Result) -> Turn | None:
         recorded = await self._recorder.record(result)
-        if recorded.refused:
+        if recorded.refused and not recorded.stopped:
             raise ArenaError("a result was refused", f"game {recorded.number}: {recorded.refused}", "run it again")
         self._ended += 1
+        if recorded.stopped:  # nothing is to be played any more, nor to be recorded
+            self._decided = True
+            self._queue.clear()
+            return None
         return Turn(turn.planned, turn.voids + 1) if recorded.status is GameStatus.PLANNED else None
 
     def _tell(self, result: Result, parked: list[tuple[int, str]]) -> None:

@@ -24,7 +24,8 @@ from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
-from arena_server.store import Entered, Store, Tournament
+from arena_server.ratings.stopping import canonical
+from arena_server.store import Entered, Store, Tournament, stopping
 
 TRANSPORTS = ("unix", "tcp")
 
@@ -60,6 +61,8 @@ class Event:
             spec = _spec(settings, game, [bot.entrant for bot in bots])
             check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
             formats.plan(spec, ())
+            with settings.telling("until"):
+                stopping.rule_of(spec)
             capacity = _capacity(settings.concurrency)
         return cls(settings, spec, game, {bot.entrant: bot for bot in bots}, capacity, _transport())
 
@@ -135,6 +138,8 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
     if settings.challengers is not None and name != "gauntlet":
         fix = "leave it out, or choose gauntlet"
         raise UserError(f"a {name} has no challengers", settings.challengers, fix, key=("challengers",))
+    with settings.telling("until"):
+        stop = None if settings.until is None else canonical(settings.until)
     rounds = form.usual_rounds(len(entrants)) if settings.rounds is None and form.usual_rounds else settings.rounds
     return Spec(
         entrants=tuple(entrants),
@@ -148,6 +153,7 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         seed=settings.seed,
         rounds=rounds,
         challengers=1 if settings.challengers is None else settings.challengers,
+        stop=stop,
     )
 
 

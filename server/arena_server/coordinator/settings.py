@@ -77,6 +77,9 @@ class Settings(_Table):
     challengers: int | None = Field(
         None, description="A gauntlet: so many bots, the first, meet all the others.", examples=[1]
     )
+    until: str | None = Field(
+        None, description="Stop once that is known, or a sequential test is decided.", examples=["top 3 at 95%"]
+    )
     edition: str | None = Field(None, description="Which edition of the board.", examples=["original"])
     seed: str | None = Field(None, description="A public seed: the same deals again. Without it they are secret.")
     time: str | None = Field(None, description="The time control.", examples=["100ms"])

@@ -15,6 +15,7 @@ from operator import mul
 
 from arena_server.model import UserError
 from arena_server.ratings.bradley_terry import ELO
+from arena_server.ratings.estimates import Estimate
 from arena_server.ratings.pairs import Pair
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -98,6 +99,20 @@ def counts(pairs: Iterable[Pair], one: int) -> list[int]:
             total = sum(met.score if met.one == one else 1 - met.score for met in pair)
             found[round(_GAMES * total)] += 1
     return found
+
+
+def elo(counts: Sequence[int]) -> Estimate:
+    """How much better the one is, in Elo, after so many pairs of each of ``SCORES``.
+
+    Half a pair won twice and half a pair lost twice are imagined: so it is finite, and its error never 0. Where a test
+    has stopped it says a little too much: that is when a lead is large.
+    """
+    seen = [counts[0] + 0.5, *counts[1:-1], counts[-1] + 0.5]
+    number = sum(seen)
+    mean = sum(map(mul, seen, SCORES)) / number
+    variance = sum(count * (score - mean) ** 2 for count, score in zip(seen, SCORES, strict=True)) / number
+    steepness = ELO / (mean * (1 - mean))
+    return Estimate(ELO * math.log(mean / (1 - mean)), steepness * math.sqrt(variance / number))
 
 
 def _with_mean_0(shares: Sequence[float], values: Sequence[float]) -> list[float]:

@@ -15,8 +15,8 @@ from arena_engine import deals
 from arena_server import formats
 from arena_server.model import Spec, UserError, canonical_json
 from arena_server.store import contracts, journal, schedule, tournaments
+from arena_server.store.advancing import advance
 from arena_server.store.database import Database
-from arena_server.store.folding import advance
 from arena_server.store.tables import AMENDMENT, ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Status, Tournament
 
@@ -27,6 +27,9 @@ def extend(database: Database, tournament: Tournament, given: Spec) -> Tournamen
         schedule.check_epoch(connection, tournament)
         held = tournaments.by_id(connection, tournament.id)
         spec = contracts.grown(held.name, held.spec, given, _next_stage(connection, held))
+        if held.stopped is not None and spec != held.spec:
+            what = f"tournament {held.name} was stopped: what it asked is known"
+            raise UserError(what, held.spec.stop, "start another with --name or --new")
         return held if spec == held.spec else _amend(connection, held, spec)
 
 
@@ -100,14 +103,14 @@ def _settle(connection: Connection, held: Tournament, amendment: journal.Amendme
     spec = tournaments.spec_of(amendment.contract)
     done = not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
     of = TOURNAMENT.c.id == held.id
-    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(of)).scalar_one()
+    row = connection.execute(select(TOURNAMENT).where(of)).one()
     connection.execute(
         update(TOURNAMENT)
         .where(of)
         .values(
             commits=amendment.sequence,
             chain_head=head,
-            watermark=advance(connection, held.id, watermark, spec.draw_probability),
+            **advance(connection, row),
             status=Status.FINISHED if done else Status.RUNNING,
             finished_at=(held.finished or tournaments.now()) if done else None,
         )

@@ -31,7 +31,7 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
     most = _most(asked, given)
     if most != given:
         what = f"tournament {name} cannot be extended so"
-        raise UserError(what, "; ".join(differences(most, given)), _growth(held.format))
+        raise UserError(what, "; ".join(differences(most, given)), _growth(held))
     new = given.entrants[len(asked.entrants) :]
     return replace(
         held,
@@ -89,7 +89,7 @@ def _most(before: Spec, after: Spec) -> Spec:
         most = replace(most, games=after.games)
     if "rounds" in grows and (after.rounds or 0) > (before.rounds or 0):
         most = replace(most, rounds=after.rounds)
-    if "entrants" in grows and after.entrants[: len(before.entrants)] == before.entrants:
+    if "entrants" in grows and before.stop is None and after.entrants[: len(before.entrants)] == before.entrants:
         most = replace(most, entrants=after.entrants)
     return most
 
@@ -99,9 +99,12 @@ def _late(old: int, new: int, stage: int) -> tuple[tuple[int, int], ...]:
     return tuple((entrant, stage) for entrant in range(old, old + new)) if stage > 1 else ()
 
 
-def _growth(form: str) -> str:
+def _growth(held: Spec) -> str:
+    form = held.format
     words = {"games": "more games", "rounds": "more rounds", "entrants": "further bots behind the others"}
-    grows = [words[key] for key in formats.find(form).grows]
+    if held.stop is not None:
+        del words["entrants"]  # its question is asked of those who were there
+    grows = [words[key] for key in formats.find(form).grows if key in words]
     if not grows:
         return f"a {form} is drawn once and cannot grow: give the same again, or --new to start afresh"
     return f"a {form} can get {' and '.join(grows)}, and nothing else may differ; --new starts afresh"

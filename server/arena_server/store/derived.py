@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from arena_engine import deals
 from arena_engine.game import Game
 from arena_server.formats import Counted, Stage, plan
-from arena_server.model import PlannedGame, Result
+from arena_server.model import PlannedGame, Result, Spec
 from arena_server.ratings import Finished, Tally, fold
+from arena_server.ratings.pairs import Comparison, Meeting, Pair, comparisons
+from arena_server.ratings.stopping import Judged, judge
+from arena_server.store import stopping
 from arena_server.store.schedule import planned_games
 from arena_server.store.views import Terms, Tournament
 
@@ -62,6 +67,38 @@ def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | 
 def _deal(terms: Terms, game: Game, pairing: int) -> dict[str, str]:
     spec = terms.spec
     return game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, pairing))
+
+
+def stop(spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], last: int) -> Judged | None:
+    """What the stop rule said last of all pairings that are closed; None where there is no rule, or no such pairing.
+
+    Args:
+        spec: of the tournament.
+        games: the plan, by number.
+        results: the last attempt at each game, by number.
+        last: number of the last game of which all before are closed, too.
+    """
+    asked = stopping.rule_of(spec)
+    if asked is None:
+        return None
+    pairs: list[tuple[int, Pair]] = []
+    by_pairing = groupby((games[number] for number in range(1, last + 1)), key=lambda planned: planned.pairing)
+    for rotations in (list(group) for _, group in by_pairing):
+        if len(rotations) == spec.seats:
+            met = [one for planned in rotations for one in _compared(planned, results.get(planned.number))]
+            pairs.append((rotations[-1].number, met))
+
+    def history(until: int) -> Sequence[Pair]:
+        return [met for number, met in pairs if number <= until]
+
+    found = deque(judge(asked, asked.begin(), pairs, history), maxlen=1)
+    return found[0] if found else None
+
+
+def _compared(planned: PlannedGame, result: Result | None) -> Iterable[Comparison]:
+    if result is None or result.outcome is None:
+        return ()
+    return comparisons(Meeting(planned.number, planned.pairing, planned.seats, (), _finished(result)))
 
 
 @dataclass

@@ -50,17 +50,20 @@ RatedGame = tuple[int, tuple[int, ...], Finished]
 """Number, entrants and how it ended, in seat order."""
 
 
-def advance(connection: Connection, tournament_id: int, watermark: int, draw_probability: float) -> int:
-    """Folds what became contiguous behind the watermark and returns the new one."""
+def contiguous(connection: Connection, tournament_id: int) -> int:
+    """Number of the last game of which all before are closed, too."""
     of = {"of": tournament_id}
     first_open: int | None = connection.execute(_FIRST_OPEN, of).scalar()
     last: int = connection.execute(_LAST, of).scalar_one() if first_open is None else first_open - 1
-    if last > watermark:
-        rows = connection.execute(_FINISHED, {**of, "after": watermark, "last": last})
-        games = [rated_game(number, list(seats)) for number, seats in groupby(rows, key=lambda row: row.number)]
-        if games:
-            _fold(connection, tournament_id, games, draw_probability)
     return last
+
+
+def advance(connection: Connection, tournament_id: int, watermark: int, last: int, draw_probability: float) -> None:
+    """Folds what is behind the watermark, up to the game of that number, its new place."""
+    rows = connection.execute(_FINISHED, {"of": tournament_id, "after": watermark, "last": last})
+    games = [rated_game(number, list(seats)) for number, seats in groupby(rows, key=lambda row: row.number)]
+    if games:
+        _fold(connection, tournament_id, games, draw_probability)
 
 
 def rated_game(number: int, seats: Sequence[Any]) -> RatedGame:

@@ -308,10 +308,15 @@ def _entry(store: Store, game: GameRef) -> bytes:
 def export(
     store: Store, tournament: Tournament, *, bot: str | None = None, all_attempts: bool = False
 ) -> Iterator[GameRecord]:
-    """The records of a tournament in schedule order; void attempts only on request. Raises UserError as ``games``."""
+    """The records of the games that count, in schedule order; raises UserError as ``games``.
+
+    On request void attempts, too, and what was played behind the game at which a stop rule was met.
+    """
     query = select(ATTEMPT.c.number, ATTEMPT.c.journal).where(ATTEMPT.c.tournament_id == tournament.id)
     if not all_attempts:
         query = query.where(ATTEMPT.c.ending != Ending.VOID)
+        if tournament.stopped is not None:
+            query = query.where(ATTEMPT.c.number <= tournament.stopped)
     if bot is not None:
         here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(_places(tournament, bot)))
         query = query.where(ATTEMPT.c.number.in_(select(SEAT.c.number).where(*here)))

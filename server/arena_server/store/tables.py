@@ -31,6 +31,8 @@ class Tournament(SQLModel, table=True):
     watermark: int = 0  # number of the last game the ratings include or pass over
     commits: int = 0  # closed attempts and amendments, the length of the chain
     chain_head: str
+    sums: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))  # what the stop rule has seen
+    stopped: int | None = None  # number of the last game that counts, where the stop rule has ended it
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None

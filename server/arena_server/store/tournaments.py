@@ -77,6 +77,8 @@ def _view(row: Row[Any], amendments: Sequence[Row[Any]]) -> Tournament:
         ratings=row.ratings,
         chain_head=row.chain_head,
         chain_length=row.commits,
+        sums=row.sums,
+        stopped=row.stopped,
         created=row.created_at,
         started=row.started_at,
         finished=row.finished_at,

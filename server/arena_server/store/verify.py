@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import merge
-from itertools import groupby
+from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
@@ -121,12 +121,14 @@ class _Verification:
         self._last: dict[int, Result] = {}  # the last attempt at each game, by number
         self._head = journal.first_link(self._row.contract_sha256, self._row.commitment)
         self._attempts = 0
+        self._stopped: int | None = None
         self._problems: list[Problem] = []
 
     def run(self) -> Report:
         """All steps; ratings only where they rest on a sound journal."""
         try:
-            for step in (self._contract, self._contracts, self._entrants, self._schedule, self._journal, self._columns):
+            steps = (self._contract, self._contracts, self._entrants, self._schedule, self._journal, self._stop)
+            for step in (*steps, self._columns):
                 step()
             if not self._problems:
                 self._ratings()
@@ -198,7 +200,7 @@ class _Verification:
         for row in self._connection.execute(self._of(ATTEMPT, "sequence")):
             with suppress(ValueError):
                 result = journal.decode(row.journal, self._spec).result
-                if result.outcome is not None:
+                if result.outcome is not None and row.number <= (self._row.stopped or row.number):
                     planned = result.assignment.planned
                     blamed = tuple(letter in result.blamed for letter in planned.letters)
                     results[row.number] = Counted(planned.seats, result.outcome, blamed)
@@ -262,21 +264,40 @@ class _Verification:
         """Whether one of the seats had been taken out."""
         return planned is not None and any(out.get(seat, planned.stage + 1) <= planned.stage for seat in planned.seats)
 
+    def _stop(self) -> None:
+        """Whether the stop rule has ended it, asked once more of the journal."""
+        judged = derived.stop(self._tournament.terms[0].spec, self._planned, self._last, self._contiguous())
+        self._stopped = judged.number if judged is not None and judged.decided else None
+        self._same("sums", self._row.sums, None if judged is None else dict(judged.sums))
+        self._same("stopped", self._row.stopped, self._stopped)
+
+    def _behind(self, number: int) -> bool:
+        """Whether a game is behind the one at which the stop rule was met."""
+        return self._stopped is not None and number > self._stopped
+
+    def _contiguous(self) -> int:
+        """Number of the last game of which all before are closed, too, by the journal or since one was taken out."""
+        out = dict(self._spec.withdrawn)
+        closed = {number for number, result in self._last.items() if closes(result)}
+        closed |= {number for number, planned in self._planned.items() if self._absent(out, planned)}
+        return next(number for number in count() if number + 1 not in closed or number == len(self._planned))
+
     def _columns(self) -> None:
         out = dict(self._spec.withdrawn)
         for row in self._games:
             result = self._last.get(row.number)
             stored = {name: getattr(row, name) for name in _UNPLAYED_GAME}
             columns = dict(_UNPLAYED_GAME) if result is None else game_columns(result)
-            if columns["status"] == GameStatus.PLANNED and self._absent(out, self._planned.get(row.number)):
+            open_still = columns["status"] == GameStatus.PLANNED
+            if self._behind(row.number) or (open_still and self._absent(out, self._planned.get(row.number))):
                 columns["status"] = GameStatus.CANCELLED
             self._same("game", stored, columns, row.number)
             if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
                 self._found("the game is open in a finished tournament", row.number)
             found = self._seats.get(row.number, [])
             seats = [{name: getattr(seat, name) for name in _UNPLAYED_SEAT} for seat in found]
-            expected = [] if result is None else seat_columns(result)
-            self._same("seats", seats, expected or [_UNPLAYED_SEAT] * len(seats), row.number)
+            played = [] if result is None else seat_columns(result)
+            self._same("seats", seats, played or [_UNPLAYED_SEAT] * len(seats), row.number)
 
     def _ratings(self) -> None:
         """The fold once more from the journal, and how far it went."""
@@ -284,8 +305,7 @@ class _Verification:
         if self._row.ratings != version:
             self._found(f"rated by {self._row.ratings}, this arena has {version}: ratings cannot be checked")
             return
-        first_open = (row.number for row in self._games if row.status == GameStatus.PLANNED)
-        watermark = next(first_open, len(self._games) + 1) - 1
+        watermark = self._contiguous() if self._stopped is None else self._stopped
         self._same("watermark", self._row.watermark, watermark)
         folded = derived.refold(self._tournament, self._last, watermark)
         for number, seats in self._seats.items():

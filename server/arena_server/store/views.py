@@ -56,6 +56,8 @@ class Tournament:
         ratings: version of the rating library and its parameters.
         chain_head: hash over all closed attempts and amendments in commit order, in hex.
         chain_length: number of them.
+        sums: what the stop rule has seen so far; None before, or where there is none.
+        stopped: number of the last game that counts, where the stop rule has ended it.
         created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
         tags: words to find it by.
     """
@@ -70,6 +72,8 @@ class Tournament:
     ratings: str
     chain_head: str
     chain_length: int
+    sums: Mapping[str, Any] | None
+    stopped: int | None
     created: str
     started: str | None
     finished: str | None
@@ -130,12 +134,14 @@ class Recorded:
     Attributes:
         status: of the game afterwards; ``planned`` after a void attempt means: give it out again.
         refused: why the result was not recorded; empty when it was.
+        stopped: whether the stop rule has ended the tournament: no game is to be played any more.
     """
 
     number: int
     attempt: int
     status: GameStatus
     refused: str = ""
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +189,7 @@ class Progress:
         finished: games with a rated ending.
         folded: finished games that the ratings include.
         abandoned: games given up after too many void attempts.
-        cancelled: games that a stop rule made needless.
+        cancelled: games that a stop rule made needless, played or not.
     """
 
     planned: int

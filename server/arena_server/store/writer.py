@@ -6,15 +6,15 @@ Written with SQLAlchemy Core and statements compiled once: this decides how many
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from arena_server.model import MAX_ATTEMPTS, Ending, Result, UserError
-from arena_server.store import journal, tournaments
+from arena_server.store import journal
+from arena_server.store.advancing import advance
 from arena_server.store.database import Database
-from arena_server.store.folding import advance
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Recorded
 
@@ -43,7 +43,7 @@ _UPDATE_SEAT = (
 _UPDATE_TOURNAMENT = (
     update(TOURNAMENT)
     .where(TOURNAMENT.c.id == bindparam("of"))
-    .values({name: bindparam(name) for name in ("commits", "chain_head", "watermark")})
+    .values({name: bindparam(name) for name in ("commits", "chain_head", "watermark", "sums", "stopped")})
 )
 
 
@@ -82,6 +82,7 @@ class _Batch:
         self._results = results
         self._head = tournament.chain_head
         self._length = tournament.commits
+        self._stopped: int | None = tournament.stopped
         self._attempts: list[Values] = []
         self._games: list[Values] = []
         self._seats: list[Values] = []
@@ -103,14 +104,22 @@ class _Batch:
                     "of": self._tournament.id,
                     "commits": self._length,
                     "chain_head": self._head,
-                    "watermark": self._advance(),
+                    **self._advance(),
                 },
             )
-        return recorded
+        return [self._answer(one) for one in recorded]
 
-    def _advance(self) -> int:
-        draw_probability = tournaments.spec_of(self._tournament.contract).draw_probability
-        return advance(self._connection, self._tournament.id, self._tournament.watermark, draw_probability)
+    def _advance(self) -> Values:
+        advanced = advance(self._connection, self._tournament)
+        self._stopped = advanced["stopped"]
+        return advanced
+
+    def _answer(self, recorded: Recorded) -> Recorded:
+        """As it is after the stop rule was asked."""
+        if self._stopped is None:
+            return recorded
+        status = GameStatus.CANCELLED if recorded.number > self._stopped else recorded.status
+        return replace(recorded, status=status, stopped=True)
 
     def _take(self, result: Result) -> Recorded:
         number, attempt = result.assignment.planned.number, result.assignment.token.attempt
