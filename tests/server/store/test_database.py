@@ -202,4 +202,6 @@ def to_the_first_schema(connection: Connection) -> None:
     for table, found in rows.items():
         if table.name in first.tables and found:
             old = first.tables[table.name]
-            connection.execute(old.insert(), [{name: row[name] for name in old.columns.keys()} for row in found])
+            connection.execute(
+                old.insert(), [{column.name: row[column.name] for column in old.columns} for row in found]
+            )
