@@ -58,6 +58,9 @@ class Failed:
         seconds: how long it took.
         reply: as given; None where there was none.
         position: the one it was asked in.
+        command: what asks the bot once more in that position.
+        evidence: its traceback, or the end of its standard error.
+        box: what else the arena knew of it then; None where it kept nothing.
     """
 
     seat: str
@@ -66,6 +69,9 @@ class Failed:
     reply: str | None = None
     reason: str = ""
     position: str = ""
+    command: str = ""
+    evidence: str = ""
+    box: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -413,6 +414,7 @@ class Played:
         used_us: elapsed at the referee, before credit.
         credit_us: measured stalls of our own that were not charged.
         own_us: the bot's own measure.
+        stolen_us: CPU time that the machine's own host took from it meanwhile, where that can be read.
     """
 
     ply: int
@@ -422,6 +424,44 @@ class Played:
     credit_us: int = 0
     own_us: int = 0
     log: tuple[str, ...] = ()
+    stolen_us: int = 0
+
+    @property
+    def charged_us(self) -> int:
+        """What it cost the seat."""
+        return max(0, self.used_us - self.credit_us)
+
+
+@dataclass(frozen=True, slots=True)
+class BlackBox:
+    """What was known of a seat that failed; kept on faults alone, bounded, and as bots gave it: not fit to print.
+
+    Attributes:
+        limit_us: what it might use for the ply, without the margin; None where there was no limit.
+        own_us: its own measure, from an answer that came too late; None where none came.
+        late_us: how long after the request that answer came.
+        stolen_us: CPU time that the machine's own host took meanwhile; None where that cannot be read.
+        waited_us: for how long meanwhile some process of this machine waited for a core; None likewise.
+        cpu_us: CPU time of its process in this game; None where unknown.
+        max_rss_kb: the largest size of its process; None where unknown.
+        exit: how its process ended, in words; empty while it ran.
+        stderr: the end of what its process said, unless that is the failure's evidence.
+        messages: the last ones to and from it, the oldest first.
+        bot: how to name it in a command.
+    """
+
+    limit_us: int | None = None
+    margin_us: int = 0
+    own_us: int | None = None
+    late_us: int | None = None
+    stolen_us: int | None = None
+    waited_us: int | None = None
+    cpu_us: int | None = None
+    max_rss_kb: int | None = None
+    exit: str = ""
+    stderr: str = ""
+    messages: tuple[str, ...] = ()
+    bot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +472,8 @@ class Failure:
         reply: what it answered, as given; None where it gave no answer.
         reason: in words.
         position: text of the position it was asked in; empty before the first.
-        evidence: traceback, or the last lines of its standard error, and its exit status.
+        evidence: traceback, or the end of its standard error.
+        box: what else was known; None in records of older versions.
     """
 
     seat: str
@@ -444,6 +485,19 @@ class Failure:
     reply: str | None = None
     position: str = ""
     evidence: str = ""
+    box: BlackBox | None = None
+
+    @property
+    def charged_us(self) -> int:
+        """What the ply had cost the seat by then."""
+        return max(0, self.used_us - self.credit_us)
+
+    def command(self, game_id: str) -> str:
+        """What asks the bot once more in that position, or shows the position where the bot is not known."""
+        words = ["arena", "replay", game_id, "--at", str(self.ply)]
+        if self.box is not None and self.box.bot:
+            words += ["--bot", self.box.bot, "--seat", self.seat]
+        return shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True)

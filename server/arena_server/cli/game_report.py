@@ -9,8 +9,9 @@ from typing import Any
 from arena_engine.game import GameError, find
 from arena_engine.record import GameRecord
 from arena_server.cli.drawings import drawn
+from arena_server.cli.evidence import box_lines, time_lines
 from arena_server.cli.grids import Column, Grid
-from arena_server.model import Failure, Played, Result
+from arena_server.model import Failure, Result
 from arena_server.text import clean, clean_lines
 
 _INDENT = "  "
@@ -23,14 +24,14 @@ def report_dict(record: GameRecord, result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "stalled_us": result.stalled_us,
         "position": result.position,
-        "failures": [asdict(failure) for failure in result.failures],
+        "failures": [{**asdict(failure), "command": failure.command(record.id)} for failure in result.failures],
         "plies": [asdict(move) for move in result.moves],
     }
 
 
 def report_text(record: GameRecord, result: Result) -> str:
     """For a person."""
-    parts = [_head(record, result), *(_failure(record, failure) for failure in result.failures)]
+    parts = [_head(record, result), *(_failure(record, result, failure) for failure in result.failures)]
     if result.moves:
         parts.append(_times(result).lines())
     return "\n\n".join("\n".join(part) for part in parts)
@@ -65,19 +66,21 @@ def _seats(result: Result) -> Grid:
     return Grid(columns, zip(result.assignment.planned.letters, labels, scores, ranks, strict=True))
 
 
-def _failure(record: GameRecord, failure: Failure) -> list[str]:
+def _failure(record: GameRecord, result: Result, failure: Failure) -> list[str]:
     what = f"{failure.ending.replace('_', ' ')} at ply {failure.ply + 1}"
     told = [
-        f"seat {failure.seat}: {what}, {_charged(failure) / 1e6:.3f} s after it was asked",
+        f"seat {failure.seat}: {what}, {failure.charged_us / 1e6:.3f} s after it was asked",
         clean(f"reason: {failure.reason}"),
+        *time_lines(result, failure),
     ]
     if failure.reply is not None:
         told.append(f"reply: {failure.reply!r}")
     if failure.evidence:
         told += ["evidence:", *(_INDENT + line for line in clean_lines(failure.evidence))]
+    told += box_lines(failure)
     if failure.position:
         told += [clean(f"position: {failure.position}"), *_drawing(record, failure.position)]
-        told.append(f"see it again: arena replay {record.id} --at {failure.ply}")
+        told.append(clean(f"see it again: {failure.command(record.id)}"))
     return told
 
 
@@ -101,7 +104,7 @@ def _times(result: Result) -> Grid:
 def _time_rows(result: Result) -> Iterator[Sequence[str]]:
     for letter in result.assignment.planned.letters:
         moves = [move for move in result.moves if move.seat == letter]
-        charged = [_charged(move) for move in moves]
+        charged = [move.charged_us for move in moves]
         if moves:
             mean, own, credit = sum(charged) / len(moves), sum(m.own_us for m in moves), sum(m.credit_us for m in moves)
             yield (
@@ -109,7 +112,3 @@ def _time_rows(result: Result) -> Iterator[Sequence[str]]:
                 str(len(moves)),
                 *(f"{us / 1e3:.1f}" for us in (sum(charged), mean, max(charged), own, credit)),
             )
-
-
-def _charged(move: Played | Failure) -> int:
-    return max(0, move.used_us - move.credit_us)

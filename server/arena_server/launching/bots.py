@@ -52,6 +52,19 @@ class Bot:
         """The same, with a process of its own for every game."""
         return replace(self, manifest=replace(self.manifest, restart="per_game", games_at_once=1))
 
+    @property
+    def text(self) -> str:
+        """How to name it so that `resolve` finds it again on this machine, as long as its files stay."""
+        defaults = dict(self.manifest.options or ())
+        changed = [f"{name}={_written(value)}" for name, value in self.options if defaults.get(name) != value]
+        return self._place() + (":" + ",".join(changed) if changed else "")
+
+    def _place(self) -> str:
+        if _examples().get(self.folder.name) == self.folder:
+            return self.folder.name
+        bare = not (self.folder / FILE_NAME).is_file() and len(self.manifest.command) > 1
+        return str(self.folder / self.manifest.command[1] if bare else self.folder)
+
     def argv(self) -> list[str]:
         """The command that starts it, to be run in its folder."""
         first, *rest = self.manifest.command
@@ -187,6 +200,10 @@ def _default(bot: Bot, name: str) -> Option | None:
 def _wrong(bot: Bot, name: str, value: Option, default: Option) -> UserError:
     what = f"wrong value for {name} of {bot.label}"
     return UserError(what, repr(value), f"give {_WANTED[type(default)]}", key=("options", name))
+
+
+def _written(value: Option) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 _BOOLS = {"true": True, "false": False}

@@ -16,10 +16,14 @@ class Now(NamedTuple):
     Attributes:
         at: monotonic, in seconds.
         stalled: how long our own loop has stalled in all until then, in seconds.
+        stolen: CPU seconds that the machine's own host has taken in all.
+        waited: how long in all some process of this machine has waited for a core, in seconds.
     """
 
     at: float
     stalled: float = 0.0
+    stolen: float = 0.0
+    waited: float = 0.0
 
     def running_since(self, then: Now) -> float:
         """Elapsed seconds without our own stalls."""
@@ -32,6 +36,14 @@ class Now(NamedTuple):
     def stalled_us_since(self, then: Now) -> int:
         """Microseconds of our own stalls in between."""
         return max(0, round((self.stalled - then.stalled) * 1e6))
+
+    def stolen_us_since(self, then: Now) -> int:
+        """Microseconds of CPU time that the machine's host took in between."""
+        return round((self.stolen - then.stolen) * 1e6) if self.stolen > then.stolen else 0
+
+    def waited_us_since(self, then: Now) -> int:
+        """Microseconds in between in which some process waited for a core."""
+        return round((self.waited - then.waited) * 1e6) if self.waited > then.waited else 0
 
 
 class Reading(NamedTuple):

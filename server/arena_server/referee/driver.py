@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
+from collections import deque
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
+from arena_server.launching import usage
 from arena_server.model import MARGIN_LAUNCHED_US, Assignment, Result
 from arena_server.referee import events, messages
 from arena_server.referee.clocks import Now
@@ -16,6 +20,8 @@ from arena_server.referee.players import Player
 from arena_server.referee.stalls import Stalls
 from arena_server.wire.session import GameMessage
 
+KEPT_MESSAGES = 4
+"""To each seat and from it, kept in case that it fails."""
 MAX_LOG_LINES = 20
 MAX_LOG_LINE = 500
 """Bounds of what a bot may add to the record with one move."""
@@ -104,12 +110,23 @@ class Driver:
         self.post(events.Ticked())
 
 
+class Heard(NamedTuple):
+    """A message from a bot, and the monotonic instant at which it came."""
+
+    at: float
+    message: GameMessage
+
+
 class Chair:
     """A player at one seat of one match: listens to its session, sends what the match says.
 
     Attributes:
         handle: names the game to this player alone.
         thinking: the ply it was asked and has not answered; None while it rests.
+        asked_at: the monotonic instant of the last request.
+        sent: the last messages to it, with their instants.
+        heard: the last ones from it.
+        cpu_us: CPU time of its process when it took the seat.
     """
 
     def __init__(self, driver: Driver, letter: str, player: Player) -> None:
@@ -118,6 +135,11 @@ class Chair:
         self.player = player
         self.handle = secrets.token_hex(8)
         self.thinking: int | None = None
+        self.asked_at = 0.0
+        self.sent: deque[tuple[float, bytes]] = deque(maxlen=KEPT_MESSAGES)
+        self.heard: deque[Heard] = deque(maxlen=KEPT_MESSAGES)
+        self.cpu_us = usage.cpu_us(player.process.pid)
+        self._late: asyncio.Future[None] | None = None
         player.session.games[self.handle] = self
         player.process.exited.add_done_callback(self.exited)
 
@@ -125,7 +147,7 @@ class Chair:
 
     async def begin(self, effect: events.Begin) -> None:
         """Tells the bot of the game."""
-        await self.player.session.send(messages.game_started(self.handle, effect, self.driver.match))
+        await self._send(messages.game_started(self.handle, effect, self.driver.match), time.monotonic())
 
     async def ask(self, effect: events.Ask) -> None:
         """Asks for a move; the clock starts between serialising and writing."""
@@ -134,12 +156,27 @@ class Chair:
         match, stalls = self.driver.match, self.driver.stalls
         data = messages.move_request(self.handle, effect, match, mode, stalls.now())
         self.thinking = effect.ply
-        match.asked(self.letter, stalls.now())
-        await self.player.session.send(data)
+        now = stalls.now()
+        self.asked_at = now.at
+        match.asked(self.letter, now)
+        await self._send(data, now.at)
 
     async def tell(self, result: Result) -> None:
         """Tells the bot how it ended."""
-        await self.player.session.send(messages.game_over(self.handle, self.letter, result))
+        await self._send(messages.game_over(self.handle, self.letter, result), time.monotonic())
+
+    async def _send(self, data: bytes, at: float) -> None:
+        self.sent.append((at, data))
+        await self.player.session.send(data)
+
+    async def late_answer(self, seconds: float) -> None:
+        """Waits for some time for what it answers although the game is over."""
+        if self.thinking is None or not self.player.alive:
+            return
+        self._late = asyncio.get_running_loop().create_future()
+        awaited: list[asyncio.Future[Any]] = [self._late, self.player.process.exited]
+        await asyncio.wait(awaited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        self._late = None
 
     def close(self) -> None:
         """Leaves the session, unless an answer is still awaited: `settled` waits for that."""
@@ -151,6 +188,7 @@ class Chair:
 
     def received(self, message: GameMessage, at: float) -> None:
         """A message for this game."""
+        self.heard.append(Heard(at, message))
         if isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking:
             self.thinking = None
         if self.driver.finished.done():
@@ -188,6 +226,10 @@ class Chair:
                 return events.Ready(self.letter)
 
     def _drop_late(self) -> None:
-        if self.thinking is None:
+        if self.thinking is not None:
+            return
+        if self._late is not None and not self._late.done():
+            self._late.set_result(None)
+        else:
             self.player.session.games.pop(self.handle, None)
             self.player.rested.set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena_engine.game import Game, GameError, State, format_ply
-from arena_server.model import Assignment, Ending, Failure, Played, Result
+from arena_server.model import Assignment, BlackBox, Ending, Failure, Played, Result
 from arena_server.referee.clocks import Now, SeatClock
 from arena_server.referee.events import (
     Ask,
@@ -36,6 +36,8 @@ MAX_STALLED = 2.0
 """Seconds of our own stalls in one game that void it."""
 UNTIMED_ABSENCE = 30.0
 """Seconds that a lost stream may stay away where no clock ends the wait."""
+MAX_EVIDENCE = 16 << 10
+"""Characters of a traceback that are kept, the last ones."""
 MAX_REPLY = 200
 """Characters of a refused reply that are kept."""
 
@@ -48,6 +50,7 @@ class _Trouble:
     reason: str
     evidence: str = ""
     reply: str | None = None
+    own_us: int | None = None
 
 
 class _Seat:
@@ -183,8 +186,9 @@ class Match:
         if reading.excused:
             return [self._over(Ending.VOID, now, f"the arena itself stalled while seat {seat.letter} was to move")]
         if reading.overrun:
-            self._time_out(seat, now, reply.move)
+            self._time_out(seat, now, reply)
             return []
+        started = seat.clock.started or now
         try:
             seat.move = self.state.parse_move(reply.move, seat.letter)
         except GameError as error:
@@ -192,8 +196,8 @@ class Match:
             return []
         finally:
             seat.clock.stop(reading)
-        played = Played(self.ply, seat.letter, reply.move, reading.used_us, reading.credit_us, reply.own_us, reply.log)
-        self._moves.append(played)
+        used, credit, stolen = reading.used_us, reading.credit_us, now.stolen_us_since(started)
+        self._moves.append(Played(self.ply, seat.letter, reply.move, used, credit, reply.own_us, reply.log, stolen))
         return []
 
     def _suffer(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
@@ -285,7 +289,7 @@ class Match:
 
     # Endings
 
-    def _time_out(self, seat: _Seat, now: Now, reply: str | None = None) -> None:
+    def _time_out(self, seat: _Seat, now: Now, reply: Replied | None = None) -> None:
         away = seat.lost_at is not None
         ending = Ending.DISCONNECT if away else Ending.TIMEOUT
         allowed = seat.clock.allowance_us
@@ -294,7 +298,8 @@ class Match:
         else:
             what = "its stream was lost and" if away else "it"
             reason = f"{what} used {seat.clock.read(now).used_us / 1e3:.0f} ms of {allowed / 1e3:.0f} ms"
-        self._fail(seat, _Trouble(ending, reason, reply=reply), now)
+        late = _Trouble(ending, reason) if reply is None else _Trouble(ending, reason, "", reply.move, reply.own_us)
+        self._fail(seat, late, now)
 
     def _fail(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
         if seat.failure is not None:
@@ -310,7 +315,22 @@ class Match:
             credit_us=reading.credit_us,
             reply=None if trouble.reply is None else trouble.reply[:MAX_REPLY],
             position=self.state.text if self._playing else "",
-            evidence=trouble.evidence,
+            evidence=trouble.evidence[-MAX_EVIDENCE:],
+            box=self._box(seat, trouble, now),
+        )
+
+    def _box(self, seat: _Seat, trouble: _Trouble, now: Now) -> BlackBox:
+        """What the match itself knows; the driver adds what it knows of the process."""
+        clock = seat.clock
+        if clock.started is None:
+            return BlackBox(margin_us=clock.margin_us)
+        return BlackBox(
+            limit_us=clock.allowance_us,
+            margin_us=clock.margin_us,
+            own_us=trouble.own_us,
+            late_us=None if trouble.own_us is None else now.us_since(clock.started),
+            stolen_us=now.stolen_us_since(clock.started),
+            waited_us=now.waited_us_since(clock.started),
         )
 
     def _forfeit(self, now: Now) -> Over:

@@ -11,6 +11,7 @@ from arena_engine.game import Game
 from arena_server.launching.bots import Bot
 from arena_server.launching.processes import Keeper
 from arena_server.model import Assignment, Entrant, Result
+from arena_server.referee import blackbox
 from arena_server.referee.driver import Driver
 from arena_server.referee.players import Player, Players, StartError
 from arena_server.referee.stalls import Stalls
@@ -62,7 +63,7 @@ class Referee:
         try:
             seats = zip(assignment.planned.letters, assignment.entrants, strict=True)
             await asyncio.gather(*(self._seat(driver, letter, entrant, players) for letter, entrant in seats))
-            return await driver.finished
+            return await blackbox.read_out(await driver.finished, driver.chairs, self.bots)
         finally:
             thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
             driver.close()

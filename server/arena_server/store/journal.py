@@ -15,6 +15,7 @@ from typing import Any
 from arena_engine.game import Outcome
 from arena_server.model import (
     Assignment,
+    BlackBox,
     Ending,
     Failure,
     PlannedGame,
@@ -26,6 +27,9 @@ from arena_server.model import (
 )
 
 FORMAT = 1
+_PLAIN = 7
+"""Fields of a failure behind its seat and ending; its black box comes behind them."""
+_EMPTY = BlackBox()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +127,19 @@ def decode(data: bytes, spec: Spec) -> Entry:
 
 
 def _move(move: Played) -> list[object]:
-    return [move.ply, move.seat, move.move, move.used_us, move.credit_us, move.own_us, move.log]
+    fields: list[object] = [move.ply, move.seat, move.move, move.used_us, move.credit_us, move.own_us, move.log]
+    if move.stolen_us:  # what came later is absent where it is default: old entries keep their bytes
+        fields.append({"stolen_us": move.stolen_us})
+    return fields
 
 
 def _played(fields: list[Any]) -> Played:
-    ply, seat, move, used_us, credit_us, own_us, log = fields
-    return Played(ply, seat, move, used_us, credit_us, own_us, tuple(log))
+    ply, seat, move, used_us, credit_us, own_us, log, *later = fields
+    return Played(ply, seat, move, used_us, credit_us, own_us, tuple(log), **(later[0] if later else {}))
 
 
 def _failure(failure: Failure) -> list[object]:
+    box = [] if failure.box is None else [_box(failure.box)]
     return [
         failure.seat,
         failure.ending,
@@ -142,7 +150,19 @@ def _failure(failure: Failure) -> list[object]:
         failure.reply,
         failure.position,
         failure.evidence,
+        *box,
     ]
+
+
+def _box(box: BlackBox) -> dict[str, object]:
+    """What was known."""
+    return {key: value for key, value in asdict(box).items() if value != getattr(_EMPTY, key)}
+
+
+def _failed(fields: list[Any]) -> Failure:
+    seat, ending, *rest = fields
+    known = [BlackBox(**{**box, "messages": tuple(box.get("messages", ()))}) for box in rest[_PLAIN:]]
+    return Failure(seat, Ending(ending), *rest[:_PLAIN], *known)
 
 
 def _result(fields: dict[str, Any], spec: Spec) -> Result:
@@ -161,7 +181,7 @@ def _result(fields: dict[str, Any], spec: Spec) -> Result:
         ending=Ending(fields["ending"]),
         outcome=None if outcome is None else Outcome(tuple(outcome[0]), tuple(outcome[1])),
         moves=tuple(_played(move) for move in fields["moves"]),
-        failures=tuple(Failure(seat, Ending(ending), *rest) for seat, ending, *rest in fields["failures"]),
+        failures=tuple(_failed(failure) for failure in fields["failures"]),
         position=fields["position"],
         started=fields["started"],
         duration_us=fields["duration_us"],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from arena_engine.record import Failed, GameRecord, Seat
-from arena_server.model import Entrant, Failure, Played, Result
+from arena_server.model import Entrant, Failure, Result
 from arena_server.store import journal
 from arena_server.store.views import Status, Tournament
 
@@ -17,8 +19,9 @@ def record_of(tournament: Tournament, result: Result) -> GameRecord:
     """The record of what the journal holds."""
     planned, token = result.assignment.planned, result.assignment.token
     attempt = "" if result.ending.rated else f".{token.attempt}"
+    game_id = f"{tournament.name}/{planned.number}{attempt}"
     return GameRecord(
-        id=f"{tournament.name}/{planned.number}{attempt}",
+        id=game_id,
         tournament=tournament.name,
         number=planned.number,
         attempt=token.attempt,
@@ -33,14 +36,14 @@ def record_of(tournament: Tournament, result: Result) -> GameRecord:
         seats=tuple(map(_seat, result.assignment.entrants, result.assignment.labels)),
         moves=tuple(played.move for played in result.moves),
         movers="".join(played.seat for played in result.moves),
-        times=tuple(_charged(played) / 1e6 for played in result.moves),
+        times=tuple(played.charged_us / 1e6 for played in result.moves),
         score=() if result.outcome is None else result.outcome.scores,
         ranks=() if result.outcome is None else result.outcome.ranks,
         winner=_winner(result),
         termination=str(result.ending),
         blame=result.blamed[0] if result.blamed else None,
         blamed=result.blamed,
-        failed=_failed(result.failures[0]) if result.failures else None,
+        failed=_failed(result.failures[0], game_id) if result.failures else None,
     )
 
 
@@ -55,10 +58,6 @@ def _seat(entrant: Entrant, label: str) -> Seat:
     return Seat(entrant.name, entrant.version, entrant.digest, dict(entrant.options), label)
 
 
-def _charged(move: Played | Failure) -> int:
-    return max(0, move.used_us - move.credit_us)
-
-
 def _winner(result: Result) -> str | None:
     """The seat that ranks first alone."""
     if result.outcome is None or result.outcome.ranks.count(1) != 1:
@@ -66,12 +65,15 @@ def _winner(result: Result) -> str | None:
     return result.assignment.planned.letters[result.outcome.ranks.index(1)]
 
 
-def _failed(failure: Failure) -> Failed:
+def _failed(failure: Failure, game_id: str) -> Failed:
     return Failed(
         seat=failure.seat,
         ply=failure.ply,
-        seconds=_charged(failure) / 1e6,
+        seconds=failure.charged_us / 1e6,
         reply=failure.reply,
         reason=failure.reason,
         position=failure.position,
+        command=failure.command(game_id),
+        evidence=failure.evidence,
+        box=None if failure.box is None else asdict(failure.box),
     )
