@@ -10,8 +10,8 @@ from arena_server.referee.pressure import Pressure
 
 PERIOD = 0.01
 """Seconds between two beats."""
-LOOK_EVERY = 2
-"""Beats between two looks at the machine's own counters."""
+LOOK_EVERY = 5
+"""Beats between two looks at the counters of the machine, which cost as much as a tenth of a move."""
 TOLERANCE = 0.02
 """Lateness of a beat that is no stall. On a busy machine everyone waits for a core now and then, and the margin covers
 it; counted as stalls, such moments would add up to a void in every long game."""
