@@ -245,6 +245,7 @@ class Spec:
         stop: text of a stop rule, as ``ratings.stopping.canonical`` gives it; None: every game is played.
         late: entrants by index who came later, each with its first stage.
         withdrawn: entrants by index who were taken out, each with the first stage it is out of.
+        suite: listed deals as sorted pairs, which are played in turn; empty where they are shuffled.
     """
 
     entrants: tuple[Entrant, ...]
@@ -262,6 +263,7 @@ class Spec:
     stop: str | None = None
     late: tuple[tuple[int, int], ...] = ()
     withdrawn: tuple[tuple[int, int], ...] = ()
+    suite: tuple[tuple[tuple[str, str], ...], ...] = ()
 
     def present(self, stage: int) -> tuple[int, ...]:
         """The entrants, by index, who take part in a stage."""
@@ -280,6 +282,7 @@ class Spec:
             "stop": (self.stop, None),
             "late": (_lists(self.late), []),
             "withdrawn": (_lists(self.withdrawn), []),
+            "suite": ([dict(deal) for deal in self.suite], []),
         }
         return {
             "game": self.game,
@@ -308,6 +311,7 @@ class Spec:
             stop=data.get("stop"),
             late=tuple((entrant, stage) for entrant, stage in data.get("late", ())),
             withdrawn=tuple((entrant, stage) for entrant, stage in data.get("withdrawn", ())),
+            suite=tuple(tuple(sorted(deal.items())) for deal in data.get("suite", ())),
             **plain,
         )
 

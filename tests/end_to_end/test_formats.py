@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from command import arena, bot, games
+
+from arena_engine.patchwork import State
 
 BODIES = (
     "return state.legal_moves()[0]",
@@ -59,3 +62,29 @@ def test_a_mistake_is_one_clear_line(tmp_path: Path, options: list[str], words: 
     assert done.returncode == 2
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_listed_deals_are_played_from_circles_and_from_positions(tmp_path: Path) -> None:
+    bots = [bot(tmp_path, f"bot{number}", body) for number, body in enumerate(BODIES[:2])]
+    circle, begun = State.new(random=Random(1)), State.new(random=Random(2), edition="revised")
+    for _ in range(5):
+        begun = begun.after(begun.random_move(Random(3)))
+    (tmp_path / "suite").write_text(f"# two\n{circle.circle}\n{begun.text}  # a few plies on\n")
+    command = ["run-tournament", *bots, "--time", "1s", "--seed", "s", "--games", "4", "--deals", "suite"]
+    done = arena(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 listed deals" in done.stdout
+    found = games(tmp_path)
+    assert [game.get("circle") for game in found] == [circle.circle, circle.circle, None, None]
+    assert [game.get("position") for game in found] == [None, None, begun.text, begun.text]
+    assert arena("verify", cwd=tmp_path).returncode == 0
+    shown = arena("replay", "4", "--at", "0", cwd=tmp_path)
+    assert begun.circle[:3] in shown.stdout, shown.stderr
+    text = arena("games", "export", "3", "--format", "text", cwd=tmp_path).stdout
+    (tmp_path / "game.patchwork").write_text(text)
+    assert arena("replay", "game.patchwork", cwd=tmp_path).returncode == 0
+
+    (tmp_path / "suite").write_text("rubbish\n")
+    refused = arena(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "not a suite of deals: suite, line 1: " in refused.stderr

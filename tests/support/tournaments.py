@@ -12,6 +12,7 @@ from arena_engine.game import Game, find
 from arena_server.formats import plan
 from arena_server.model import Assignment, Ending, Entrant, Failure, PlannedGame, Played, Result, Spec, Token
 from arena_server.store import Lock, Store, Tournament, queries
+from arena_server.store.dealing import dealt
 
 
 def entrants(count: int) -> tuple[Entrant, ...]:
@@ -102,13 +103,8 @@ def go_on(store: Store, lock: Lock) -> Playing:
     closed = store.closed_stages(tournament)
     pairings = None if store.open_games(tournament) else plan(tournament.spec, closed)
     if pairings:
-        terms = tournament.at(len(closed) + 1)
-        first = 1 + sum(len(stage.pairings) for stage in closed)
-        dealt = [
-            game.deal(dict(terms.spec.deals), terms.spec.seats, deals.shuffler(terms.secret, terms.spec.game, number))
-            for number, _ in enumerate(pairings, first)
-        ]
-        store.add_stage(tournament, len(closed) + 1, pairings, dealt)
+        number = len(closed) + 1
+        store.add_stage(tournament, number, pairings, dealt(tournament.at(number), game, closed, pairings))
     return Playing(store, lock, game)
 
 

@@ -42,6 +42,9 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
         str | None, typer.Option(metavar="RULE", help="Stop once that is known: 'top 3 at 95%', 'sprt elo1=20'.")
     ] = None,
     seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
+    deals: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Play the deals listed there, in turn: see `arena deals make`.")
+    ] = None,
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
     db: Db = None,
@@ -99,18 +102,23 @@ def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> 
 
     out = Console(stderr=quiet, highlight=False, markup=False, soft_wrap=True)
     tournament, spec = entered.tournament, entered.tournament.spec
-    deals = f"public seed {spec.seed!r}" if spec.seed is not None else f"commitment {tournament.commitment[:16]}"
     out.print(f"database {store.label}")
     for note in entered.notes:
         out.print(note)
     out.print(
         f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {_length(spec)}, "
         f"{spec.time_control} a {'ply' if spec.time_control.bank_us is None else 'game'}, "
-        f"{event.capacity} at once, deals by {deals}"
+        f"{event.capacity} at once, {_deals(tournament)}"
     )
     progress = store.progress(tournament)
     if not entered.created and progress.open:
         out.print(f"going on: {progress.planned - progress.open} of {progress.planned} games are on record")
+
+
+def _deals(tournament: Tournament) -> str:
+    spec = tournament.spec
+    source = f"public seed {spec.seed!r}" if spec.seed is not None else f"commitment {tournament.commitment[:16]}"
+    return f"{len(spec.suite)} listed deals, seeds by {source}" if spec.suite else f"deals by {source}"
 
 
 def _length(spec: Spec) -> str:

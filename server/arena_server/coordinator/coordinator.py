@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena_engine import deals
@@ -15,8 +14,9 @@ from arena_server.coordinator.recorder import Recorder
 from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.executors import Executor
 from arena_server.formats import plan
-from arena_server.model import ArenaError, Assignment, Pairing, PlannedGame, Result, Token
-from arena_server.store import GameStatus, Store, Terms, Tournament
+from arena_server.model import ArenaError, Assignment, PlannedGame, Result, Token
+from arena_server.store import GameStatus, Store, Tournament
+from arena_server.store.dealing import dealt
 
 GRACE = 5.0
 """Seconds that running games have to finish after an interrupt."""
@@ -109,18 +109,9 @@ class Coordinator:
         if pairings is None:
             return False
         number = len(closed) + 1
-        first = 1 + sum(len(stage.pairings) for stage in closed)
-        dealt = self._deal(self.tournament.at(number), first, pairings)
-        await self._recorder.call(self._store.add_stage, self.tournament, number, pairings, dealt)
+        given = dealt(self.tournament.at(number), self.game, closed, pairings)
+        await self._recorder.call(self._store.add_stage, self.tournament, number, pairings, given)
         return True
-
-    def _deal(self, terms: Terms, first: int, pairings: Sequence[Pairing]) -> list[dict[str, str]]:
-        """One deal a pairing, derived from the secret."""
-        spec = terms.spec
-        return [
-            self.game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, number))
-            for number, _ in enumerate(pairings, first)
-        ]
 
     # Giving out
 

@@ -11,8 +11,10 @@ import signal
 import sys
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
+from arena_engine import suites
 from arena_engine.game import DealError, Game, find
 from arena_server import formats
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
@@ -154,7 +156,22 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         rounds=rounds,
         challengers=1 if settings.challengers is None else settings.challengers,
         stop=stop,
+        suite=() if settings.deals is None else _suite(Path(settings.deals), game, options),
     )
+
+
+def _suite(path: Path, game: Game, options: Mapping[str, str]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """The deals of a file, as a contract holds them."""
+    try:
+        found = suites.read(path.read_text(encoding="utf-8"), game, options, game.min_seats)
+    except OSError as error:
+        raise UserError(f"cannot read the suite: {error.strerror}", path, "check the path", key=("deals",)) from None
+    except UnicodeDecodeError:
+        raise UserError("the suite is not UTF-8 text", path, "save it as UTF-8", key=("deals",)) from None
+    except DealError as error:
+        shown = f"{path}, {error.why}" + (f": {error.value}" if error.value else "")
+        raise UserError("not a suite of deals", shown, "see `arena deals make`", key=("deals",)) from None
+    return tuple(tuple(sorted(deal.items())) for deal in found)
 
 
 def _time_control(text: str) -> TimeControl:

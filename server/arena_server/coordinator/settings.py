@@ -81,6 +81,11 @@ class Settings(_Table):
         None, description="Stop once that is known, or a sequential test is decided.", examples=["top 3 at 95%"]
     )
     edition: str | None = Field(None, description="Which edition of the board.", examples=["original"])
+    deals: str | None = Field(
+        None,
+        description="A suite: a file of deals that are played in turn, instead of shuffled ones.",
+        examples=["suite.txt"],
+    )
     seed: str | None = Field(None, description="A public seed: the same deals again. Without it they are secret.")
     time: str | None = Field(None, description="The time control.", examples=["100ms"])
     concurrency: int | None = Field(None, description="Games at the same time.", examples=[2])

@@ -47,6 +47,8 @@ def read(path: Path) -> Settings:
     if settings.bots is not None:
         bots = [entry.model_copy(update={"bot": _from(path.parent, entry.bot)}) for entry in settings.bots]
         settings = settings.model_copy(update={"bots": bots})
+    if settings.deals is not None:
+        settings = settings.model_copy(update={"deals": str(path.parent / settings.deals)})
     return settings.coming_from(Origin(path, text))
 
 

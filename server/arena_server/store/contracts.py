@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from arena_server import formats
-from arena_server.model import Spec, UserError
+from arena_server.model import Spec, UserError, canonical_json
 
 
 def same(held: Spec, given: Spec) -> bool:
@@ -134,4 +135,6 @@ def _names(spec: Spec) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
+    if isinstance(value, list) and isinstance(value[0], Mapping):  # a suite
+        return f"{len(value)} deals with SHA-256 {hashlib.sha256(canonical_json(value)).hexdigest()[:8]}"
     return "none" if value is None else str(value)

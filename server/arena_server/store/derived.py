@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from arena_engine import deals
 from arena_engine.game import Game
 from arena_server.formats import Counted, Stage, plan
 from arena_server.model import PlannedGame, Result, Spec
@@ -15,8 +14,9 @@ from arena_server.ratings import Finished, Tally, fold
 from arena_server.ratings.pairs import Comparison, Meeting, Pair, comparisons
 from arena_server.ratings.stopping import Judged, judge
 from arena_server.store import stopping
+from arena_server.store.dealing import dealt
 from arena_server.store.schedule import planned_games
-from arena_server.store.views import Terms, Tournament
+from arena_server.store.views import Tournament
 
 RatingChange = tuple[float | None, float | None, bool]
 """Mu and sigma of a seat after the game (None: not folded), and whether the calculation fell back."""
@@ -48,9 +48,8 @@ def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[i
         pairings = plan(terms.spec, closed)
         if pairings is None:
             break
-        dealt = [_deal(terms, game, number) for number, _ in enumerate(pairings, pairing)]
         first = (pairing, len(found.games) + 1)
-        games = list(planned_games(tournament.name, number, pairings, dealt, first))
+        games = list(planned_games(tournament.name, number, pairings, dealt(terms, game, closed, pairings), first))
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
         closed.append(Stage.of(number, ((planned, _counted(planned, results)) for planned in games)))
@@ -62,11 +61,6 @@ def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | 
     """None also where others sat there: then this game was never played."""
     found = results.get(planned.number)
     return found if found is not None and found.seats == planned.seats else None
-
-
-def _deal(terms: Terms, game: Game, pairing: int) -> dict[str, str]:
-    spec = terms.spec
-    return game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, pairing))
 
 
 def stop(spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], last: int) -> Judged | None:

@@ -248,7 +248,7 @@ def test_an_executor_that_cannot_play_stops_the_run(tmp_path: Path) -> None:
     check(tmp_path / "a.db", patchwork_spec())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 9), st.dictionaries(st.integers(1, 12), st.integers(1, 3), max_size=4), st.randoms())
 def test_whatever_is_void(
     tmp_path_factory: pytest.TempPathFactory, capacity: int, voids: dict[int, int], dice: random.Random

@@ -25,7 +25,7 @@ def table(of: str, bots: int, played: Played) -> list[tuple[int, int, str, str]]
     return [(row.rank, row.entrant, row.marks["bouts"], row.marks["state"]) for row in rows]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sampled_from(sorted(LIVES)), st.integers(2, 19), st.randoms(use_true_random=False), st.booleans())
 def test_all_but_one_lose_as_often_as_puts_them_out(of: str, bots: int, dice: random.Random, holes: bool) -> None:  # noqa: FBT001
     def rule(_: tuple[int, ...]) -> Outcome | None:

@@ -16,7 +16,7 @@ from arena_server.formats import Stage, places, plan, swiss
 from arena_server.model import ArenaError, Pairing, UserError
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(2, 17), st.data(), st.integers(1, 2), st.randoms(use_true_random=False))
 def test_nobody_meets_or_has_a_bye_twice(bots: int, data: st.DataObject, deals: int, dice: random.Random) -> None:
     rounds = data.draw(st.integers(1, swiss.most_rounds(bots)))
@@ -37,7 +37,7 @@ def equal_seats(played: Played) -> None:
     assert all(sat[0, entrant] == sat[1, entrant] for _, entrant in sat)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(2, 9), st.randoms(use_true_random=False))
 def test_it_ends_whatever_is_abandoned(bots: int, dice: random.Random) -> None:
     def rule(_: tuple[int, ...]) -> Outcome | None:

@@ -88,7 +88,7 @@ def test_nothing_played() -> None:
     assert found.seat(0).value == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PAIRS, st.randoms(use_true_random=False))
 def test_it_is_the_maximum_and_no_order_changes_a_bit(pairs: list[Pair], dice: random.Random) -> None:
     found = fit(pairs, 4, 3)

@@ -53,7 +53,7 @@ def test_nothing_played_says_nothing() -> None:
     assert Sprt().llr([0] * 5) == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(COUNTS, st.booleans())
 def test_turned_round_it_says_the_opposite(pairs: list[int], normalised: bool) -> None:  # noqa: FBT001 - drawn
     """Seen by the other bot, with the hypotheses turned round."""

@@ -42,7 +42,7 @@ def test_a_fallback_is_flagged() -> None:
     assert not update([Rating(125, 1), Rating(25, 1)], [2, 1], 0.0).flagged
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(RATINGS, min_size=2, max_size=4), st.data(), st.sampled_from([0.0, 0.1, 0.5]))
 def test_it_never_fails(ratings: list[Rating], data: st.DataObject, draw_probability: float) -> None:
     ranks = data.draw(st.lists(st.integers(1, 3), min_size=len(ratings), max_size=len(ratings)))

@@ -310,7 +310,7 @@ FAULTY = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 6), st.sampled_from(sorted(SCRIPTS))), max_size=4),
     st.sampled_from([GAME, tiny_game.GAME]),

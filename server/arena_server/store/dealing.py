@@ -1,0 +1,49 @@
+"""The deal of every pairing: shuffled from the secret, or the next one of a suite. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from arena_engine import deals
+from arena_engine.game import Game
+from arena_server.formats import Stage
+from arena_server.model import Pairing
+from arena_server.store.views import Terms
+
+
+def dealt(terms: Terms, game: Game, closed: Sequence[Stage], pairings: Sequence[Pairing]) -> list[dict[str, str]]:
+    """One deal a pairing of the next stage.
+
+    Args:
+        terms: under which it is played.
+        game: what is played.
+        closed: the stages before it.
+        pairings: as the format plans them.
+    """
+    spec, before = terms.spec, [pairing for stage in closed for pairing in stage.pairings]
+    if spec.suite:
+        places = list(_places([*before, *pairings]))[len(before) :]
+        return [dict(spec.suite[place % len(spec.suite)]) for place in places]
+    return [
+        game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, number))
+        for number, _ in enumerate(pairings, 1 + len(before))
+    ]
+
+
+def _places(pairings: Sequence[Pairing]) -> Iterator[int]:
+    """The place in an endless suite of each pairing's deal.
+
+    Entrants who meet again go on to the next deal. Those who meet for the first time begin as far on as one of them
+    has met others, so that in a round everybody plays the same deal, and nobody plays one in every round.
+    """
+    met: defaultdict[int, set[frozenset[int]]] = defaultdict(set)
+    began: dict[frozenset[int], int] = {}
+    times = Counter[frozenset[int]]()
+    for pairing in pairings:
+        table = frozenset(pairing.entrants)
+        began.setdefault(table, max(len(met[entrant]) for entrant in table))
+        yield began[table] + times[table]
+        times[table] += 1
+        for entrant in table:
+            met[entrant].add(table)
