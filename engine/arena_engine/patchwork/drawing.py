@@ -45,6 +45,11 @@ def _rgb(letter: str) -> tuple[int, int, int]:
     return round(red * 255), round(green * 255), round(blue * 255)
 
 
+def colour_of(letter: str) -> str:
+    """The same as ``#rrggbb``."""
+    return "#{:02x}{:02x}{:02x}".format(*_rgb(letter))
+
+
 # Text.
 
 
@@ -155,7 +160,7 @@ def _shape_svg(cells: str, width: int, size: int) -> str:
         if cell == " ":
             continue
         x, y = place % width * size, place // width * size
-        fill = "#{:02x}{:02x}{:02x}".format(*_rgb(cell))
+        fill = colour_of(cell)
         squares.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" fill="{fill}" stroke="{fill}"/>')
         if cell not in named:
             named.append(cell)

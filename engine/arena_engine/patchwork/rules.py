@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from random import Random
+from typing import TYPE_CHECKING
 
 from arena_engine import game
 from arena_engine.game import DealError, GameError, Outcome, PositionError, Shuffle
@@ -12,6 +14,9 @@ from arena_engine.patchwork.deal import check_circle, check_edition, make_circle
 from arena_engine.patchwork.notation import SEATS
 from arena_engine.patchwork.state import State
 from arena_engine.patchwork.track import EDITIONS
+
+if TYPE_CHECKING:
+    from arena_engine.picture import Board, Look
 
 
 class Patchwork:
@@ -84,6 +89,19 @@ class Patchwork:
             raise GameError(", ".join(sorted(unknown)), state.text, "a forfeit blames seat a, b or both")
         last = 1 + len(SEATS) - len(set(seats))
         return Outcome(tuple(last if seat in seats else 1 for seat in SEATS), state.scores())
+
+    @cached_property
+    def looks(self) -> Mapping[str, Look]:
+        """Of the patches and the rest (see ``arena_engine.picture``)."""
+        from arena_engine.patchwork import picture  # noqa: PLC0415 - bots need not wait for it
+
+        return picture.looks()
+
+    def picture(self, state: State) -> Sequence[Sequence[Board]]:
+        """Both quilts, the track, the patches for sale."""
+        from arena_engine.patchwork import picture  # noqa: PLC0415 - likewise
+
+        return picture.picture(state)
 
 
 def _beginning(text: str) -> State:
