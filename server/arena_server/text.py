@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 _TAB = " " * 4
 
 
@@ -13,6 +15,11 @@ def clean(text: str) -> str:
 def clean_lines(text: str) -> list[str]:
     """The lines of a longer text, each harmless; tabs become spaces."""
     return [clean(line.replace("\t", _TAB)) for line in text.replace("\r\n", "\n").rstrip("\n").split("\n")]
+
+
+def printable(json_text: str) -> str:
+    r"""JSON of the same value in which every character prints: ``\u009b`` instead of a terminal's control."""
+    return "".join(symbol if symbol.isprintable() else json.dumps(symbol)[1:-1] for symbol in json_text)
 
 
 def _shown(character: str) -> str:

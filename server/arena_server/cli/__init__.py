@@ -30,6 +30,7 @@ COMMANDS = {
     "tournaments": "List the tournaments of a database.",
     "games": "List, show and export games.",
     "replay": "Show a game position by position.",
+    "report": "Write a report of a tournament: pages to read and replay, tables and records for programs.",
     "deals": "Make suites of balanced deals.",
     "verify": "Replay and rate every recorded game again and compare.",
     "doctor": "Look at what the arena needs from this machine.",

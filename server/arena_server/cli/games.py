@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena_engine.game import SEATS
+from arena_server.cli.export import Form
 from arena_server.cli.options import AsJson, Db, OfTournament
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 GAME_HELP = "An id (nightly/17), a unique beginning of it, a number, or `last`."
 PAGE = 100
 LAST_NUMBER = 10**9
-
-
-class Form(StrEnum):
-    """How records are written."""
-
-    JSONL = "jsonl"
-    TEXT = "text"
 
 
 Bot = Annotated[str | None, typer.Option(metavar="BOT", help="Only games of this bot: a name, or name and version.")]
@@ -89,7 +82,7 @@ def export_games(  # noqa: PLR0913 - each option is one of the reader's choices
     everything: Annotated[bool, typer.Option("--all", help="Every game of the tournament.")] = False,
     bot: Bot = None,
     all_attempts: Annotated[bool, typer.Option("--all-attempts", help="With --all: void attempts, too.")] = False,
-    form: Annotated[Form, typer.Option("--format", help="One JSON object a line, or text.")] = Form.JSONL,
+    form: Annotated[Form, typer.Option("--format", help="JSON lines, text, or a page that replays.")] = Form.JSONL,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there.  [default: print]")] = None,
     tournament: OfTournament = None,
     db: Db = None,
@@ -101,6 +94,8 @@ def export_games(  # noqa: PLR0913 - each option is one of the reader's choices
     if (game is None) is not everything:
         given = "neither GAME nor --all" if game is None else f"{game} and --all"
         raise UserError("which games?", given, "give one GAME, or --all for every game of a tournament")
+    if all_attempts and form is Form.HTML:
+        raise UserError("a page shows no void attempts", "--all-attempts", "name one as GAME: nightly/17.1")
     with opened(db, quiet=output is None) as store:
         records = _chosen(store, game, tournament, bot=bot, all_attempts=all_attempts)
         _write(records, form, output)
@@ -119,11 +114,10 @@ def _chosen(
 def _write(records: Iterator[GameRecord], form: Form, output: Path | None) -> None:
     from arena_server.cli.export import print_records, write_records
 
-    lines = form is Form.JSONL
     if output is None:
-        print_records(records, lines=lines)
+        print_records(records, form)
         return
-    number = write_records(records, output, lines=lines)
+    number = write_records(records, output, form)
     print(f"{number} game{'s' if number != 1 else ''} written to {output}")
 
 

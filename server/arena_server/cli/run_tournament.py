@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -48,6 +50,9 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
     db: Db = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Write the report there at the end, as `arena report` does.")
+    ] = None,
     edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
     new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
     as_json: AsJson = False,
@@ -63,17 +68,17 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     event = Event.of(settings)
     with _opened(settings) as store:
         entered = event.enter(store, new=new)
+        _check_report(settings, entered.tournament)
         _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
             with store.lock(entered.tournament) as lock:
                 _play(store, lock.tournament, event, quiet=as_json)
         _show_result(store, entered.tournament, as_json=as_json)
+        _write_report(store, settings, entered.tournament, quiet=as_json)
 
 
 def _settings(what: list[str], options: Mapping[str, Any]) -> Settings:
     """What the command line says, over what its spec file says."""
-    from pathlib import Path
-
     from arena_server.coordinator import spec_file
     from arena_server.coordinator.settings import Settings
     from arena_server.model import UserError
@@ -95,6 +100,24 @@ def _opened(settings: Settings) -> Store:
 
     with settings.telling("db"):
         return Store.open(database_url(settings.db))
+
+
+def _check_report(settings: Settings, tournament: Tournament) -> None:
+    """Before anything is played: whether the report will find its place."""
+    from arena_server.report.folder import check
+
+    if settings.report is not None:
+        with settings.telling("report"):
+            check(Path(settings.report), tournament.name)
+
+
+def _write_report(store: Store, settings: Settings, tournament: Tournament, *, quiet: bool) -> None:
+    from arena_server.cli.report import told, write_report
+
+    if settings.report is not None:
+        with settings.telling("report"):
+            written = write_report(store, tournament.name, Path(settings.report))
+        print(told(written), file=sys.stderr if quiet else sys.stdout)
 
 
 def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> None:

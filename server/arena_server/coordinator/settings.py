@@ -94,6 +94,7 @@ class Settings(_Table):
     )
     tags: list[str] | None = Field(None, description="Words to find the tournament by.", examples=[["nightly"]])
     db: str | None = Field(None, description="The database: a path or a URL.", examples=["arena.db"])
+    report: str | None = Field(None, description="A folder for the report at the end.", examples=["report"])
 
     _origin: Origin | None = PrivateAttr(None)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from arena_server.ratings.estimates import STANDARD, Z95
+from arena_server.ratings.estimates import STANDARD, wilson
 from arena_server.ratings.pairs import Meeting, comparisons
 from arena_server.ratings.trueskill import BETA, Rating
 
@@ -34,10 +34,7 @@ class Calibration:
     @property
     def interval(self) -> tuple[float, float]:
         """Of the observed score, 95 % (Wilson's)."""
-        square = Z95**2 / self.count
-        middle = (self.observed + square / 2) / (1 + square)
-        half = Z95 * math.sqrt((self.observed * (1 - self.observed) + square / 4) / self.count) / (1 + square)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return wilson(self.observed, self.count)
 
 
 def expected_score(one: Rating, other: Rating, draw_probability: float) -> float:

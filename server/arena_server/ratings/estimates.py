@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -37,6 +38,14 @@ class Estimate:
     def positive(self) -> float:
         """Probability that the true value is above 0; of a difference of strengths: the likelihood of superiority."""
         return STANDARD.cdf(self.value / self.error)
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """95 % interval of a share that was observed among so many (Wilson's)."""
+    square = Z95**2 / count
+    middle = (share + square / 2) / (1 + square)
+    half = Z95 * math.sqrt((share * (1 - share) + square / 4) / count) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def middle95(values: Iterable[Number]) -> tuple[Number, Number]:

@@ -1,0 +1,85 @@
+"""`arena report`: a tournament as a folder of pages and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_server.cli.options import AsJson, Db
+
+if TYPE_CHECKING:
+    from arena_server.report.writing import Written
+    from arena_server.store import Store
+
+QUIET = 1.0
+"""Seconds before progress is told, and between two lines of it."""
+
+
+def report(
+    tournament: Annotated[
+        str | None, typer.Argument(metavar="[TOURNAMENT]", help="Which one.  [default: the one started last]")
+    ] = None,
+    *,
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to.  [default: TOURNAMENT-report]")] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report of a tournament: pages to read and replay, tables and records for programs."""
+    from arena_server.cli.output import opened, show_json
+
+    with opened(db, quiet=as_json) as store:
+        written = write_report(store, tournament, out, parquet=parquet)
+    if as_json:
+        show_json(report_dict(written))
+    else:
+        print(told(written))
+
+
+def report_dict(written: Written) -> dict[str, Any]:
+    """The JSON form."""
+    return {
+        "tournament": written.tournament,
+        "folder": str(written.folder),
+        "files": list(written.files),
+        "games": written.games,
+    }
+
+
+def write_report(store: Store, name: str | None, out: Path | None, *, parquet: bool = False) -> Written:
+    """Writes it, and tells its progress on standard error when that takes a while."""
+    from arena_server.report.writing import write
+
+    return write(store, name, out, parquet=parquet, told=_Progress())
+
+
+def told(written: Written) -> str:
+    """Where it is."""
+    from arena_server.report.folder import REPORT
+
+    return f"report: {written.folder / REPORT}, and beside it {', '.join(_names(written))}"
+
+
+def _names(written: Written) -> list[str]:
+    pages = sum("/" in name for name in written.files)
+    plain = [name for name in written.files if "/" not in name and name != "report.html"]
+    return [*plain, *([f"{pages} pages of further games"] if pages else [])]
+
+
+class _Progress:
+    """A line now and then."""
+
+    def __init__(self) -> None:
+        import time
+
+        self._clock = time.monotonic
+        self._due = self._clock() + QUIET
+
+    def __call__(self, number: int, planned: int) -> None:
+        import sys
+
+        if self._clock() >= self._due:
+            print(f"{number} of {planned} games written", file=sys.stderr, flush=True)
+            self._due = self._clock() + QUIET

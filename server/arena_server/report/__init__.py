@@ -1,0 +1,1 @@
+"""Reports of a tournament: pages for people, tables and records for programs."""
