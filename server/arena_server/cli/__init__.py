@@ -27,7 +27,7 @@ COMMANDS = {
     "run-tournament": "Play a tournament; the same command again goes on with what is unfinished.",
     "leaderboard": "Show the standings of a tournament.",
     "crosstable": "Show who won against whom, and from which seat.",
-    "tournaments": "List the tournaments of a database.",
+    "tournaments": "List and show tournaments.",
     "games": "List, show and export games.",
     "replay": "Show a game position by position.",
     "report": "Write a report of a tournament: pages to read and replay, tables and records for programs.",

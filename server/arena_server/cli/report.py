@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from arena_server.report.writing import Written
     from arena_server.store import Store
 
-QUIET = 1.0
-"""Seconds before progress is told, and between two lines of it."""
-
 
 def report(
     tournament: Annotated[
@@ -50,9 +47,11 @@ def report_dict(written: Written) -> dict[str, Any]:
 
 def write_report(store: Store, name: str | None, out: Path | None, *, parquet: bool = False) -> Written:
     """Writes it, and tells its progress on standard error when that takes a while."""
+    from arena_server.cli.progress import Progress
     from arena_server.report.writing import write
 
-    return write(store, name, out, parquet=parquet, told=_Progress())
+    with Progress("games written") as progress:
+        return write(store, name, out, parquet=parquet, told=progress.tell)
 
 
 def told(written: Written) -> str:
@@ -66,20 +65,3 @@ def _names(written: Written) -> list[str]:
     pages = sum("/" in name for name in written.files)
     plain = [name for name in written.files if "/" not in name and name != "report.html"]
     return [*plain, *([f"{pages} pages of further games"] if pages else [])]
-
-
-class _Progress:
-    """A line now and then."""
-
-    def __init__(self) -> None:
-        import time
-
-        self._clock = time.monotonic
-        self._due = self._clock() + QUIET
-
-    def __call__(self, number: int, planned: int) -> None:
-        import sys
-
-        if self._clock() >= self._due:
-            print(f"{number} of {planned} games written", file=sys.stderr, flush=True)
-            self._due = self._clock() + QUIET

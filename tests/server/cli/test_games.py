@@ -151,7 +151,7 @@ def test_verify(arena: Arena) -> None:
 
 def test_verify_tells_its_progress_when_it_takes_a_while(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     assert arena("verify").err == "database arena.db\n"
-    monkeypatch.setattr("arena_server.cli.verify.QUIET", 0.0)
+    monkeypatch.setattr("arena_server.cli.progress.QUIET", 0.0)
     assert arena("verify").err.splitlines()[1:3] == ["1 of 23 attempts replayed", "2 of 23 attempts replayed"]
 
 
