@@ -31,7 +31,7 @@ COMMANDS = {
     "games": "List, show and export games.",
     "replay": "Show a game position by position.",
     "report": "Write a report of a tournament: pages to read and replay, tables and records for programs.",
-    "deals": "Make suites of balanced deals.",
+    "deals": "Make suites of deals.",
     "verify": "Replay and rate every recorded game again and compare.",
     "doctor": "Look at what the arena needs from this machine.",
     "version": "Show the versions of the arena and of what it plays.",

@@ -50,9 +50,10 @@ def test_a_command_says_the_same_of_itself(arena: Arena, command: str) -> None:
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "run-tournament"])
 def test_shared_options_are_everywhere(arena: Arena, command: str) -> None:
-    told = arena(*([command, "list"] if command == "games" else [command]), "--help").out
+    groups = {"games": ["list"], "deals": ["make"]}
+    told = arena(command, *groups.get(command, []), "--help").out
     assert "--json" in told
-    assert ("--db PATH|URL" in told) == (command not in {"version", "doctor"})
+    assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor"})
 
 
 def test_versions(arena: Arena) -> None:
