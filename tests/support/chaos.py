@@ -114,7 +114,7 @@ class Chaos:
             self.address = f"unix:{path}"
         else:
             self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-            self.address = "127.0.0.1:{}".format(self._server.sockets[0].getsockname()[1])
+            self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def _close(self) -> None:
         self._server.close()
