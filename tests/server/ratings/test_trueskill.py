@@ -27,7 +27,7 @@ def test_it_is_the_librarys_own_update() -> None:
 
 @pytest.mark.parametrize("sigma", [0.5, 0.8, 4.0, 25 / 3])
 @pytest.mark.parametrize("gap", [230, 400, 500, 2000, 1e6])
-def test_an_upset_over_a_huge_gap_stays_finite(gap: float, sigma: float) -> None:
+def test_r19_an_upset_over_a_huge_gap_stays_finite(gap: float, sigma: float) -> None:
     favourite, outsider = Rating(25 + gap, sigma), Rating(25, sigma)
     updated = update([favourite, outsider], [2, 1], 0.0)
     lost, won = updated.ratings

@@ -107,7 +107,7 @@ def test_a_name_that_is_none_is_told(store: Store, name: str) -> None:
         store.enter(tiny_spec(), name=name)
 
 
-def test_another_rating_library_does_not_go_on(store: Store) -> None:
+def test_r20_another_rating_library_does_not_go_on(store: Store) -> None:
     tournament = store.enter(tiny_spec()).tournament
     with store.database.write() as connection:
         connection.execute(update(TOURNAMENT).values(ratings="trueskill 9.9"))

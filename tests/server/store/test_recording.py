@@ -123,7 +123,7 @@ def test_a_void_game_is_played_again_and_abandoned_in_the_end(url: str) -> None:
         assert verify(store, playing.tournament).ok
 
 
-def test_what_a_dead_coordinator_gave_out_is_refused(store: Store) -> None:
+def test_r15_a_restarted_coordinator_goes_on_and_what_the_dead_one_gave_out_is_refused(store: Store) -> None:
     playing = begin(store, tiny_spec())
     stale = playing.results()
     playing.lock.release()
@@ -137,7 +137,7 @@ def test_what_a_dead_coordinator_gave_out_is_refused(store: Store) -> None:
     record(again, again.results())
 
 
-def test_a_result_counts_once(store: Store) -> None:
+def test_r16_a_result_reported_twice_counts_once(store: Store) -> None:
     playing = begin(store, tiny_spec())
     first, second, *_ = playing.results()
     answers = store.record([first, first, second])
@@ -182,7 +182,7 @@ def test_a_finished_tournament_says_so(store: Store) -> None:
     assert store.enter(playing.spec).tournament == first
 
 
-def test_eight_writers_never_meet_a_locked_database(url: str) -> None:
+def test_r17_eight_writers_never_meet_a_locked_database(url: str) -> None:
     """Each plays its own tournament in the same database."""
     errors: list[BaseException] = []
 
