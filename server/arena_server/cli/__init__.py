@@ -25,6 +25,7 @@ from arena_server.cli import errors
 
 COMMANDS = {
     "run-tournament": "Play a tournament; the same command again goes on with what is unfinished.",
+    "withdraw": "Take a bot out of a tournament.",
     "leaderboard": "Show the standings of a tournament.",
     "crosstable": "Show who won against whom, and from which seat.",
     "tournaments": "List and show tournaments.",

@@ -11,7 +11,7 @@ from arena_server.cli.grids import Column, Grid
 from arena_server.cli.leaderboard import leaderboard_dict
 from arena_server.cli.output import show, show_json
 from arena_server.cli.places import places_dict, print_places
-from arena_server.cli.tables import won_lost
+from arena_server.cli.tables import marked, won_lost
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
 from arena_server.store import queries
@@ -98,7 +98,7 @@ def _standing_rows(board: Leaderboard, analysis: Analysis, *, draws: bool) -> It
         over = analysis.over(place, order[row + 1]) if row + 1 < len(order) else None
         yield (
             str(standing.rank),
-            standing.label,
+            marked(standing.label, withdrawn=standing.withdrawn),
             f"{standing.rating.conservative:.2f}",
             won_lost(standing, draws=draws),
             str(analysis.pairs[place]),

@@ -97,4 +97,5 @@ def standing_dict(standing: Standing) -> dict[str, Any]:
         "draws": standing.draws,
         "margin": standing.margin,
         "failures": dict(standing.failures),
+        "withdrawn": standing.withdrawn,
     }

@@ -44,9 +44,11 @@ def places_dict(store: Store, tournament: Tournament) -> dict[str, Any]:
 def places_grid(tournament: Tournament, table: Sequence[Place]) -> Grid:
     """Rank, bot, and what the rank rests on."""
     from arena_server.cli.grids import Column, Grid
+    from arena_server.cli.tables import marked
 
-    names = tournament.spec.labels
-    rows = [(str(row.rank), names[row.entrant], *row.marks.values()) for row in table]
+    names, out = tournament.spec.labels, dict(tournament.spec.withdrawn)
+    bots = [marked(names[row.entrant], withdrawn=row.entrant in out) for row in table]
+    rows = [(str(row.rank), bot, *row.marks.values()) for row, bot in zip(table, bots, strict=True)]
     return Grid((Column("#"), Column("bot", left=True), *map(Column, table[0].marks)), rows)
 
 

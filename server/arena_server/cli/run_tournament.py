@@ -55,6 +55,9 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
     new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Add games, rounds or bots to a tournament; nothing is played twice.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a tournament; the same command again goes on with what is unfinished.
@@ -63,11 +66,14 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     """
     options = locals()
     from arena_server.coordinator.event import Event
+    from arena_server.model import UserError
 
+    if new and extend:
+        raise UserError("--new and --extend contradict each other", "", "leave one of them out")
     settings = _settings(what or [], options)
     event = Event.of(settings)
     with _opened(settings) as store:
-        entered = event.enter(store, new=new)
+        entered = event.enter(store, new=new, extend=extend)
         _check_report(settings, entered.tournament)
         _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
@@ -152,6 +158,7 @@ def _length(spec: Spec) -> str:
 def _play(store: Store, tournament: Tournament, event: Event, *, quiet: bool) -> None:
     from rich.console import Console
 
+    from arena_server.cli import going_on
     from arena_server.cli.live import LiveTable, PlainLines
     from arena_server.coordinator import Interrupted
 
@@ -163,7 +170,7 @@ def _play(store: Store, tournament: Tournament, event: Event, *, quiet: bool) ->
             progress = store.progress(tournament)
             watcher.notes(
                 f"stopped: {progress.planned - progress.open} of {progress.planned} games are on record; "
-                "the same command goes on with the rest"
+                f"the same command goes on with the rest: {going_on.command(tournament.name)}"
             )
             raise SystemExit(128 + interrupted.args[0]) from None
 

@@ -36,6 +36,11 @@ def standings_table(standings: Sequence[Standing], width: int | None = None) -> 
     return standings_grid(standings).table(width)
 
 
+def marked(label: str, *, withdrawn: bool) -> str:
+    """``mcts 0.3 (withdrawn)``."""
+    return f"{label} (withdrawn)" if withdrawn else label
+
+
 def won_lost(standing: Standing, *, draws: bool) -> str:
     """``12-8``; where any game was drawn ``12-8-0``."""
     return f"{standing.wins}-{standing.losses}" + (f"-{standing.draws}" if draws else "")
@@ -55,7 +60,7 @@ def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[st
     for standing in standings:
         yield (
             str(standing.rank),
-            standing.label,
+            marked(standing.label, withdrawn=standing.withdrawn),
             f"{standing.mu:.2f}",
             f"{standing.sigma:.2f}",
             f"{standing.rating.conservative:.2f}",

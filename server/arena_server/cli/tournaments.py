@@ -90,9 +90,13 @@ def tournament_dict(board: Leaderboard) -> dict[str, Any]:
         "status": held.status,
         "games": {"planned": progress.planned, "finished": progress.finished, "open": progress.open},
         "contract": held.spec.contract(),
-        "commitment": held.commitment,
+        "commitment": held.terms[0].commitment,
         "public_seed": held.public_seed,
-        "secret": held.secret.hex() or None,
+        "secret": held.terms[0].secret.hex() or None,
+        "amendments": [
+            {"stage": terms.stage, "commitment": terms.commitment, "secret": terms.secret.hex() or None}
+            for terms in held.terms[1:]
+        ],
         "chain_head": held.chain_head,
         "chain_length": held.chain_length,
         "created": held.created,

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -24,10 +24,10 @@ from arena_server.coordinator.watching import Watcher
 from arena_server.launching.bots import Bot, example_bots
 from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
-from arena_server.model import Entrant, Spec, TimeControl, UserError
+from arena_server.model import About, Entrant, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
 from arena_server.ratings.stopping import canonical
-from arena_server.store import Entered, Store, Tournament, stopping
+from arena_server.store import Entered, Store, Tournament, contracts, stopping
 
 TRANSPORTS = ("unix", "tcp")
 
@@ -68,13 +68,32 @@ class Event:
             capacity = _capacity(settings.concurrency)
         return cls(settings, spec, game, {bot.entrant: bot for bot in bots}, capacity, _transport())
 
-    def enter(self, store: Store, *, new: bool = False) -> Entered:
-        """Finds or makes its tournament, and writes whose the bots are; raises UserError as ``Store.enter``."""
+    def enter(self, store: Store, *, new: bool = False, extend: bool = False) -> Entered:
+        """Finds or makes its tournament, and writes whose the bots are.
+
+        Args:
+            store: where.
+            new: whether to make one even where it is there already.
+            extend: whether to let one grow that is there.
+
+        Raises:
+            UserError: as ``Store.enter`` and ``Store.extend``.
+        """
         with self.settings.telling():
-            entered = store.enter(self.spec, name=self.settings.name, new=new)
-        about = [entry.about for entry in self.settings.bots or ()]
+            entered = self._extend(store) if extend else store.enter(self.spec, name=self.settings.name, new=new)
+        said = dict(zip(self.spec.entrants, (entry.about for entry in self.settings.bots or ()), strict=False))
+        about = [said.get(entrant, About()) for entrant in entered.tournament.spec.entrants]
         store.describe(entered.tournament, tags=self.settings.tags, about=about)
         return entered
+
+    def _extend(self, store: Store) -> Entered:
+        found = store.to_extend(self.spec, name=self.settings.name)
+        with store.lock(found.tournament) as lock:
+            before = lock.tournament.spec
+            grown = store.extend(lock.tournament, self.spec)
+        changes = "; ".join(contracts.differences(before, replace(grown.spec, late=before.late)))
+        note = f"{grown.name} is extended: {changes}" if changes else f"{grown.name} has all of this already"
+        return replace(found, tournament=grown, notes=(*found.notes, note))
 
     def play(self, store: Store, tournament: Tournament, watcher: Watcher) -> None:
         """Plays a locked tournament to its end; its bots are gone afterwards.

@@ -101,16 +101,18 @@ def _amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
 def _settle(connection: Connection, held: Tournament, amendment: journal.Amendment, head: str) -> None:
     """The tournament's row: its chain, how far it is rated now, and whether it is done."""
     spec = tournaments.spec_of(amendment.contract)
-    done = not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
     of = TOURNAMENT.c.id == held.id
-    row = connection.execute(select(TOURNAMENT).where(of)).one()
+    advanced = advance(connection, connection.execute(select(TOURNAMENT).where(of)).one())
+    done = advanced["stopped"] is not None or (
+        not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
+    )
     connection.execute(
         update(TOURNAMENT)
         .where(of)
         .values(
             commits=amendment.sequence,
             chain_head=head,
-            **advance(connection, row),
+            **advanced,
             status=Status.FINISHED if done else Status.RUNNING,
             finished_at=(held.finished or tournaments.now()) if done else None,
         )

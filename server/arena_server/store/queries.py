@@ -197,14 +197,15 @@ def selection(
     """
     if since is not None and not 1 <= since <= max(tournament.planned, 1):
         raise MissingError("no such game", since, f"{tournament.name} has {tournament.planned} games")
-    places = {place for bot in opponents for place in _places(tournament, bot)}
+    places = {place for bot in opponents for place in find_bots(tournament, bot)}
     with store.database.read() as connection:
         games = meetings(connection, tournament, since or 1, places, among)
         progress = standings.progress(connection, tournament)
         if since is None and not places and among is None:
             rows = standings.standings(connection, tournament)
         else:
-            rows = standings.ranked(list(zip(tournament.spec.entrants, tallies(games, tournament), strict=True)))
+            spec = tournament.spec
+            rows = standings.ranked(list(zip(spec.entrants, tallies(games, tournament), strict=True)), spec)
     if among is not None:
         chosen = {tournament.spec.entrants[place].key for place in among}
         kept = [row for row in rows if row.entrant.key in chosen]
@@ -236,7 +237,7 @@ def games(
     of = GAME.c.tournament_id == tournament.id
     numbers = select(GAME.c.number).where(of, GAME.c.number > after)
     if bot is not None:
-        places = _places(tournament, bot)
+        places = find_bots(tournament, bot)
         here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(places), SEAT.c.number > after)
         numbers = select(SEAT.c.number).where(*here).distinct()
     page = numbers.order_by("number").limit(min(max(limit, 1), MAX_PAGE))
@@ -318,7 +319,7 @@ def export(
         if tournament.stopped is not None:
             query = query.where(ATTEMPT.c.number <= tournament.stopped)
     if bot is not None:
-        here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(_places(tournament, bot)))
+        here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(find_bots(tournament, bot)))
         query = query.where(ATTEMPT.c.number.in_(select(SEAT.c.number).where(*here)))
     return _records(store, tournament, query.order_by(ATTEMPT.c.number, ATTEMPT.c.attempt))
 
@@ -370,7 +371,8 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {' or '.join(near)}?"
 
 
-def _places(tournament: Tournament, bot: str) -> list[int]:
+def find_bots(tournament: Tournament, bot: str) -> list[int]:
+    """The entrants of that name or label, by index, without regard to case; raises UserError where there is none."""
     wanted = bot.casefold()
     entrants, names = tournament.spec.entrants, tournament.spec.labels
     places = [

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from arena_server.model import FAILURES, Ending, Entrant, labels
+from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
 from arena_server.ratings import Tally
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
@@ -18,16 +17,15 @@ from arena_server.store.views import GameStatus, Progress, Standing, Tournament
 def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
     query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    rows = [(entrant(row), tally(row)) for row in connection.execute(query)]
-    out = {tournament.spec.entrants[place] for place, _ in tournament.spec.withdrawn}
-    return [replace(standing, withdrawn=standing.entrant in out) for standing in ranked(rows)]
+    return ranked([(entrant(row), tally(row)) for row in connection.execute(query)], tournament.spec)
 
 
-def ranked(rows: Sequence[tuple[Entrant, Tally]]) -> list[Standing]:
+def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
     """The same from entrants and their tallies, in the order of entry."""
-    named = zip(rows, labels([who for who, _ in rows]), strict=True)
+    out = dict(spec.withdrawn)
+    named = zip(rows, labels([who for who, _ in rows]), (place in out for place in range(len(rows))), strict=True)
     best_first = sorted(named, key=lambda row: _order(*row[0]))
-    return [_standing(rank, *row, label) for rank, (row, label) in enumerate(best_first, 1)]
+    return [_standing(rank, *row, label, withdrawn) for rank, (row, label, withdrawn) in enumerate(best_first, 1)]
 
 
 def _order(who: Entrant, tally: Tally) -> tuple[float, float, str]:
@@ -60,7 +58,7 @@ def progress(connection: Connection, tournament: Tournament) -> Progress:
     )
 
 
-def _standing(rank: int, who: Entrant, tally: Tally, label: str) -> Standing:
+def _standing(rank: int, who: Entrant, tally: Tally, label: str, withdrawn: bool) -> Standing:  # noqa: FBT001 - a column
     return Standing(
         rank=rank,
         entrant=who,
@@ -72,6 +70,7 @@ def _standing(rank: int, who: Entrant, tally: Tally, label: str) -> Standing:
         draws=tally.draws,
         margin=tally.margin_total / tally.margin_games if tally.margin_games else None,
         failures=_in_order(tally.failures),
+        withdrawn=withdrawn,
     )
 
 
