@@ -25,7 +25,7 @@ from arena_server.cli import errors
 
 COMMANDS = {
     "run-tournament": "Play a tournament; the same command again goes on with what is unfinished.",
-    "withdraw": "Take a bot out of a tournament.",
+    "withdraw": "Take a bot out of a tournament: its open games are cancelled, what it has played counts.",
     "leaderboard": "Show the standings of a tournament.",
     "crosstable": "Show who won against whom, and from which seat.",
     "tournaments": "List and show tournaments.",

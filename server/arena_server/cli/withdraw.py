@@ -19,7 +19,7 @@ def withdraw(
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a bot out: its open games are cancelled, what it has played counts."""
+    """Take a bot out of a tournament: its open games are cancelled, what it has played counts."""
     from arena_server.cli.output import opened, show_json
     from arena_server.store import queries
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -56,7 +57,12 @@ class BotEntry(_Table):
 
     def resolve(self) -> Bot:
         """The bot that is meant; raises UserError as ``launching.bots.resolve``."""
-        return resolve(self.bot, self.options)
+        try:
+            return resolve(self.bot, self.options)
+        except UserError as error:
+            is_path = os.sep in self.bot or Path(self.bot).suffix
+            gone = "; if it has disappeared, `arena withdraw` takes it out of its tournament" if is_path else ""
+            raise UserError(error.what, error.value, error.fix + gone, key=error.key) from None
 
 
 class Settings(_Table):
