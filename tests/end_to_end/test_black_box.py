@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,18 @@ def lost_by(tmp_path: Path, body: str) -> dict[str, Any]:
     return dict(shown)
 
 
+def asked_again(tmp_path: Path, shown: dict[str, Any]) -> dict[str, Any]:
+    """What the command that reproduces the position tells."""
+    (failure,) = shown["failures"]
+    words = shlex.split(failure["command"])
+    assert words[0] == "arena"
+    done = arena(*words[1:], "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["position"] == failure["position"]
+    return dict(told["answer"])
+
+
 def test_a_late_answer_is_kept_beside_the_loss(tmp_path: Path) -> None:
     shown = lost_by(tmp_path, LATE)
     (failure,) = shown["failures"]
@@ -51,17 +64,25 @@ def test_a_late_answer_is_kept_beside_the_loss(tmp_path: Path) -> None:
     assert "own_us" in box["messages"][-1]
     text = arena("games", "show", shown["id"], cwd=tmp_path).stdout
     assert "whose fault: the bot's: by its own measure, too" in text
+    answer = asked_again(tmp_path, shown)
+    assert (answer["objection"], answer["failure"]) == ("", "")
+    assert answer["seconds"] > answer["own_seconds"] > 0.5
+    assert "I think" in answer["stderr"]
 
 
 def test_a_crash_is_kept_with_its_signal(tmp_path: Path) -> None:
-    (failure,) = lost_by(tmp_path, "import os; os.kill(os.getpid(), 11)")["failures"]
+    shown = lost_by(tmp_path, "import os; os.kill(os.getpid(), 11)")
+    (failure,) = shown["failures"]
     assert failure["box"]["exit"] == "killed by SIGSEGV"
     assert failure["box"]["max_rss_kb"] > 1_000
     assert failure["box"]["bot"].endswith("bad.py")
+    assert asked_again(tmp_path, shown)["exit"] == "killed by SIGSEGV"
 
 
 def test_a_traceback_is_kept_once(tmp_path: Path) -> None:
-    (failure,) = lost_by(tmp_path, "raise ValueError('no idea')")["failures"]
+    shown = lost_by(tmp_path, "raise ValueError('no idea')")
+    (failure,) = shown["failures"]
+    assert "no idea" in asked_again(tmp_path, shown)["failure"]
     assert "no idea" in failure["evidence"]
     assert failure["box"]["exit"] == ""
 
@@ -75,7 +96,11 @@ def test_a_flood_is_bounded(tmp_path: Path, flood: str) -> None:
 
 
 def test_no_seed_is_told(tmp_path: Path) -> None:
-    (failure,) = lost_by(tmp_path, "return 'no move'")["failures"]
+    shown = lost_by(tmp_path, "return 'no move'")
+    (failure,) = shown["failures"]
+    answer = asked_again(tmp_path, shown)
+    assert answer["move"] == "no move"
+    assert answer["objection"]
     assert any("game_started" in message for message in failure["box"]["messages"])
     assert not any("seed:" in message for message in failure["box"]["messages"])
 
@@ -85,3 +110,19 @@ def test_a_healthy_game_keeps_none(tmp_path: Path) -> None:
     shown = json.loads(arena("games", "show", "1", "--json", cwd=tmp_path).stdout)
     assert shown["failures"] == []
     assert shown["failed"] is None
+
+
+def test_a_bot_is_asked_in_any_position(tmp_path: Path) -> None:
+    assert arena("run-tournament", "greedy", "random", "--games", "2", cwd=tmp_path).returncode == 0
+    shown = arena("replay", "1", "--at", "0", "--bot", "mcts:playouts=50", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "by its own measure; legal" in shown.stdout
+    assert "with a seed of its own" not in shown.stdout  # the tournament is over, its secret revealed
+    for words, mistake in (
+        (["--bot", "mcts"], "in which position"),
+        (["--at", "999", "--bot", "mcts"], "no such position"),
+        (["--at", "0", "--bot", "mcts", "--seat", "b"], "which seat?"),
+    ):
+        done = arena("replay", "1", *words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert mistake in done.stderr

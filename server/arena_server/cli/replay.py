@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.options import AsJson, Db
-from arena_server.text import clean
+from arena_server.text import clean, clean_lines
 
 if TYPE_CHECKING:
     from arena_engine.game import State
     from arena_engine.record import GameRecord
+    from arena_server.author.asking import Answer
 
 GAME_HELP = "An id (nightly/17), a unique beginning of it, a number, `last`, a record file, or `-`."
 
@@ -33,19 +34,24 @@ class Step:
     state: State
 
 
-def replay(
+def replay(  # noqa: PLR0913 - each option is one of the reader's choices
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
     *,
     at: Annotated[int | None, typer.Option("--at", metavar="N", help="Only the position after N plies.")] = None,
+    bot: Annotated[str | None, typer.Option(metavar="BOT", help="With --at: ask this bot for its move there.")] = None,
+    seat: Annotated[str | None, typer.Option(metavar="LETTER", help="With --bot: at this seat.")] = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a game position by position."""
+    """Show a game position by position, or ask a bot for its move in one of them."""
     from arena_server.cli.output import show_json
     from arena_server.cli.sources import read_game
 
     record = read_game(game, db, quiet=as_json)
     chosen = steps(record) if at is None else [step_at(record, at)]
+    if bot is not None or seat is not None:
+        _ask(record, at, bot, seat, as_json=as_json)
+        return
     if as_json:
         show_json({"id": record.id, "positions": [step_dict(step) for step in chosen]})
         return
@@ -54,6 +60,42 @@ def replay(
         print("\n" + step_text(step))
     if at is None:
         print("\n" + ending(record))
+
+
+def _ask(record: GameRecord, at: int | None, text: str | None, seat: str | None, *, as_json: bool) -> None:
+    from arena_server.author.asking import ask
+    from arena_server.cli.output import show_json
+    from arena_server.launching.bots import resolve
+    from arena_server.model import UserError
+
+    if at is None or text is None:
+        raise UserError("in which position, and which bot?", record.id, "give --at N and --bot BOT")
+    bot = resolve(text)
+    step = step_at(record, at)
+    answer = ask(record, at, seat, bot)
+    if as_json:
+        show_json({"id": record.id, "bot": bot.label, **step_dict(step), "answer": asdict(answer)})
+        return
+    print(title(record))
+    print("\n" + step_text(step) + "\n")
+    print("\n".join(answer_lines(bot.label, answer)))
+
+
+def answer_lines(label: str, answer: Answer) -> Iterator[str]:
+    """What a bot did when it was asked."""
+    yield clean(f"{label} is asked at seat {answer.seat}" + ("" if answer.seeded else ", with a seed of its own"))
+    took = f" after {answer.seconds:.3f} s" if answer.seconds else ""
+    if answer.move is not None:
+        judged = f"the rules refuse it: {answer.objection}" if answer.objection else "legal"
+        yield clean(f"answer: {answer.move!r}{took}, {answer.own_seconds:.3f} s by its own measure; {judged}")
+    else:
+        yield f"no answer{took}:"
+        yield from ("  " + line for line in clean_lines(answer.failure))
+    if answer.exit:
+        yield f"its process: {answer.exit}"
+    for what, text in (("log", "\n".join(answer.log)), ("standard error", answer.stderr)):
+        if text:
+            yield from (f"{what}:", *("  " + line for line in clean_lines(text)))
 
 
 def steps(record: GameRecord) -> Iterator[Step]:

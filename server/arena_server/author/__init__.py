@@ -1,0 +1,1 @@
+"""The author's tools over the referee."""
