@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
-from arena_server.model import MAX_ATTEMPTS, ArenaError, Ending, Pairing, Result, Token, UserError
+from arena_server.model import FAILURES, MAX_ATTEMPTS, ArenaError, Ending, Pairing, Result, Token, UserError
 from arena_server.store import GameStatus, Standing, Status, Store
 from arena_server.store.verify import verify
 
@@ -90,6 +90,29 @@ def test_ratings_wait_for_earlier_games(url: str) -> None:
         record(playing, results[:3])
         assert store.progress(playing.tournament).waiting == 0
         assert all(standing.games == 9 for standing in board(playing))
+
+
+@pytest.mark.parametrize("ending", [*FAILURES, Ending.NORMAL, Ending.VOID, Ending.ABANDONED])
+def test_r18_whatever_ends_a_game_its_transaction_rates_all_that_became_contiguous(
+    store: Store, ending: Ending
+) -> None:
+    """Later games wait for the first; the one transaction that closes it folds them all, and a void one none."""
+    playing = begin(store, tiny_spec(games=6))
+    first, *rest = playing.assignments()
+    record(playing, [playing.normal(one) for one in rest])
+    for attempt in range(1, MAX_ATTEMPTS if ending is Ending.ABANDONED else 1):
+        record(playing, [playing.void(replace(first, token=Token(first.token.epoch, attempt)))])
+        first = replace(first, token=Token(first.token.epoch, attempt + 1))
+    assert store.progress(playing.tournament).folded == 0
+    if ending in FAILURES:
+        result = playing.forfeit(first, "a", ending)
+    else:
+        result = playing.normal(first) if ending is Ending.NORMAL else playing.void(first)
+    record(playing, [result])
+    folded = 0 if ending is Ending.VOID else 5 if ending is Ending.ABANDONED else 6
+    assert store.progress(playing.tournament).folded == folded
+    assert [standing.games for standing in board(playing)] == [folded] * 3
+    assert verify(store, playing.tournament).ok
 
 
 def test_forfeits_count_as_losses_without_margin(store: Store) -> None:
