@@ -25,6 +25,7 @@ from arena_server.cli import errors
 
 COMMANDS = {
     "run-tournament": "Play a tournament; the same command again goes on with what is unfinished.",
+    "sprt": "Play NEW against OLD until it is known whether NEW is better.",
     "withdraw": "Take a bot out of a tournament: its open games are cancelled, what it has played counts.",
     "leaderboard": "Show the standings of a tournament.",
     "crosstable": "Show who won against whom, and from which seat.",

@@ -55,7 +55,7 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
     from arena_server.cli.output import show, show_json
     from arena_server.cli.places import places_dict, print_places
     from arena_server.cli.tables import standings_grid
-    from arena_server.store import queries
+    from arena_server.store import queries, stopping
 
     board = queries.leaderboard(store, queries.tournament(store, name))
     if as_json:
@@ -64,10 +64,14 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
     print(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
     print_places(store, board.tournament)
+    if question := stopping.told(board.tournament):
+        print(f"\n{question}")
 
 
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
     """The JSON form."""
+    from arena_server.store import stopping
+
     progress = board.progress
     return {
         "tournament": board.tournament.name,
@@ -78,6 +82,7 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
             "abandoned": progress.abandoned,
             "cancelled": progress.cancelled,
         },
+        "stop": stopping.as_dict(board.tournament),
         "standings": [standing_dict(standing) for standing in board.standings],
     }
 

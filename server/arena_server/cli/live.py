@@ -37,7 +37,8 @@ class LiveTable:
     def stands(self, snapshot: Snapshot) -> None:
         """Draws the standings and what is beside them."""
         table = standings_table(snapshot.standings, self._live.console.width)
-        self._live.update(Group(table, Text(progress_line(snapshot), "dim")), refresh=True)
+        lines = [Text(progress_line(snapshot), "dim"), *([Text(snapshot.question)] if snapshot.question else [])]
+        self._live.update(Group(table, *lines), refresh=True)
 
     def ended(self, result: Result) -> None:
         """Failures scroll by above the table."""
@@ -69,6 +70,8 @@ class PlainLines:
             self._last = time.monotonic()
             leader = snapshot.standings[0].label if snapshot.progress.folded else ""
             self.notes(progress_line(snapshot) + (f", {leader} leads" if leader else ""))
+            if snapshot.question:
+                self.notes(snapshot.question)
 
     def ended(self, result: Result) -> None:
         """Failures are always told."""

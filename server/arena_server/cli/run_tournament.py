@@ -65,12 +65,18 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     Every option of a setting bears the name of its key in the spec file, and overrides it.
     """
     options = locals()
-    from arena_server.coordinator.event import Event
     from arena_server.model import UserError
 
     if new and extend:
         raise UserError("--new and --extend contradict each other", "", "leave one of them out")
-    settings = _settings(what or [], options)
+    hold(_settings(what or [], options), new=new, extend=extend, as_json=as_json)
+
+
+def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) -> Tournament:
+    """Plays what is unfinished of a tournament and shows it; the tournament as it is then."""
+    from arena_server.coordinator.event import Event
+    from arena_server.store import queries
+
     event = Event.of(settings)
     with _opened(settings) as store:
         entered = event.enter(store, new=new, extend=extend)
@@ -81,6 +87,7 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
                 _play(store, lock.tournament, event, quiet=as_json)
         _show_result(store, entered.tournament, as_json=as_json)
         _write_report(store, settings, entered.tournament, quiet=as_json)
+        return queries.tournament(store, entered.tournament.name)
 
 
 def _settings(what: list[str], options: Mapping[str, Any]) -> Settings:

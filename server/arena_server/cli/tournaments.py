@@ -73,8 +73,8 @@ def _row(board: Leaderboard) -> Sequence[str]:
     held, progress = board.tournament, board.progress
     return (
         held.name,
-        held.status,
-        f"{progress.planned - progress.open}/{progress.planned}",
+        held.status if held.stopped is None else f"stopped at {held.stopped}",
+        f"{progress.finished if held.stopped else progress.planned - progress.open}/{progress.planned}",
         str(len(held.spec.entrants)),
         held.spec.game,
         str(held.spec.time_control),
@@ -84,10 +84,13 @@ def _row(board: Leaderboard) -> Sequence[str]:
 
 def tournament_dict(board: Leaderboard) -> dict[str, Any]:
     """The JSON form; the secret is null until it may be known."""
+    from arena_server.store import stopping
+
     held, progress = board.tournament, board.progress
     return {
         "name": held.name,
         "status": held.status,
+        "stop": stopping.as_dict(held),
         "games": {"planned": progress.planned, "finished": progress.finished, "open": progress.open},
         "contract": held.spec.contract(),
         "commitment": held.terms[0].commitment,

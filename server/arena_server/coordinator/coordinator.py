@@ -211,4 +211,5 @@ class Coordinator:
         standings = await self._recorder.call(self._store.standings, self.tournament)
         progress = await self._recorder.call(self._store.progress, self.tournament)
         rate = self._ended / (time.monotonic() - self._began) if self._ended else None
-        self.watcher.stands(Snapshot(standings, progress, rate, progress.open / rate if rate else None))
+        question = await self._recorder.call(self._store.question, self.tournament)
+        self.watcher.stands(Snapshot(standings, progress, rate, progress.open / rate if rate else None, question))

@@ -17,12 +17,14 @@ class Snapshot:
     Attributes:
         rate: games a second in this run; None before the first one ends.
         left: seconds until the plan is done at this rate; None where there is no rate.
+        question: how that of the stop rule stands, in words; empty where there is none.
     """
 
     standings: Sequence[Standing]
     progress: Progress
     rate: float | None = None
     left: float | None = None
+    question: str = ""
 
 
 class Watcher(Protocol):

@@ -17,10 +17,11 @@ from arena_server.ratings.pairs import Pair
 from arena_server.ratings.sprt import SCORES, Sprt, Verdict, counts, elo
 
 Sums = Mapping[str, Any]
-"""What a rule keeps: ``pairings``, how many it has seen, and what else it needs."""
+"""What a rule keeps: how many ``pairings`` it has seen, the number of the last of their ``games``, and sums."""
 History = Callable[[], Sequence[Pair]]
 """All pairings up to the one that is judged; asked for seldom."""
 
+_NOTHING: Sums = {"pairings": 0, "games": 0}
 _SPRT = re.compile(r"sprt(?P<settings>( +(\w+=\S+|normalised))*)")
 _TOP = re.compile(r"top +(?P<count>\d{1,6}) +at +(?P<percent>\d{1,2}(\.\d{1,9})?) *%")
 _HALF = 50
@@ -35,7 +36,7 @@ class Rule(Protocol):
         """The sums before the first pairing."""
 
     def after(self, sums: Sums, pair: Pair, history: History) -> Sums:
-        """The sums after one pairing more."""
+        """The sums with one pairing more, which is counted already."""
 
     def decided(self, sums: Sums) -> bool:
         """Whether that decides it."""
@@ -59,12 +60,12 @@ class Better:
 
     def begin(self) -> Sums:
         """No pairs."""
-        return {"pairings": 0, "counts": [0] * len(SCORES)}
+        return {**_NOTHING, "counts": [0] * len(SCORES)}
 
     def after(self, sums: Sums, pair: Pair, history: History) -> Sums:  # noqa: ARG002 - the counts say all
         """One pair more, if both of its games compare the two."""
         seen = [before + more for before, more in zip(sums["counts"], counts([pair], 0), strict=True)]
-        return {"pairings": sums["pairings"] + 1, "counts": seen}
+        return {**sums, "counts": seen}
 
     def decided(self, sums: Sums) -> bool:
         """Whether a bound was reached."""
@@ -113,16 +114,15 @@ class Best:
 
     def begin(self) -> Sums:
         """No look yet."""
-        return {"pairings": 0, "looks": 0, "best": [], "sure": 0.0, "needed": 1.0}
+        return {**_NOTHING, "looks": 0, "best": [], "sure": 0.0, "needed": 1.0}
 
     def after(self, sums: Sums, pair: Pair, history: History) -> Sums:  # noqa: ARG002 - a look takes all pairings
         """The same as before, unless it is time for a look."""
-        pairings = sums["pairings"] + 1
-        if not self.leaders.looks_after(pairings):
-            return {**sums, "pairings": pairings}
+        if not self.leaders.looks_after(sums["pairings"]):
+            return sums
         look = self.leaders.look(sums["looks"] + 1, history())
         return {
-            "pairings": pairings,
+            **sums,
             "looks": sums["looks"] + 1,
             "best": list(look.best),
             "sure": look.sure,
@@ -179,7 +179,8 @@ def judge(
         history: all pairings up to the one that ends with the game of this number.
     """
     for number, pair in pairings:
-        sums = rule.after(sums, pair, lambda number=number: history(number))  # type: ignore[misc]
+        counted = {**sums, "pairings": sums["pairings"] + 1, "games": number}
+        sums = rule.after(counted, pair, lambda number=number: history(number))  # type: ignore[misc]
         yield (judged := Judged(number, sums, rule.decided(sums)))
         if judged.decided:
             return

@@ -16,7 +16,7 @@ from arena_server.ratings.pairs import Meeting, Pair, comparisons
 from arena_server.ratings.stopping import Judged, Rule, judge, rule
 from arena_server.store.folding import rated_game
 from arena_server.store.tables import GAME, SEAT
-from arena_server.store.views import GameStatus
+from arena_server.store.views import GameStatus, Status, Tournament
 
 # Statements are built once: building one costs more than running it.
 _SEATS = (
@@ -24,7 +24,7 @@ _SEATS = (
     .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
     .where(
         GAME.c.tournament_id == bindparam("of"),
-        GAME.c.pairing > bindparam("after"),
+        GAME.c.number > bindparam("after"),
         GAME.c.number <= bindparam("last"),
     )
     .order_by(GAME.c.number, SEAT.c.seat)
@@ -43,6 +43,26 @@ def rule_of(spec: Spec) -> Rule | None:
         return None
     once = plan(replace(spec, games=spec.seats), ()) or ()
     return rule(spec, len(once))
+
+
+def told(tournament: Tournament) -> str:
+    """How its question stands, or what was decided; empty where it has none."""
+    asked, spec = rule_of(tournament.terms[0].spec), tournament.spec
+    if asked is None:
+        return ""
+    text = asked.told(tournament.sums or asked.begin(), spec.labels)
+    if tournament.stopped is not None:
+        return f"stopped after game {tournament.stopped}: {text}"
+    return f"undecided after {tournament.planned} games: {text}" if tournament.status is Status.FINISHED else text
+
+
+def as_dict(tournament: Tournament) -> dict[str, Any] | None:
+    """The same for programs; None where it has no question."""
+    asked, spec = rule_of(tournament.terms[0].spec), tournament.spec
+    if asked is None:
+        return None
+    stand = asked.as_dict(tournament.sums or asked.begin(), spec.labels)
+    return {"rule": spec.stop, "stopped": tournament.stopped, **stand}
 
 
 def judged(connection: Connection, tournament: Row[Any], spec: Spec, last: int) -> list[Judged]:
@@ -69,7 +89,7 @@ def judged(connection: Connection, tournament: Row[Any], spec: Spec, last: int) 
     def history(last: int) -> Sequence[Pair]:
         return [pair for _, pair in pairs(0, last)]
 
-    return list(judge(asked, sums, pairs(sums["pairings"], last), history))
+    return list(judge(asked, sums, pairs(sums["games"], last), history))
 
 
 def cancel(connection: Connection, tournament_id: int, last: int) -> None:

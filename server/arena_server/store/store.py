@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from arena_server.formats import Stage
 from arena_server.model import About, Pairing, PlannedGame, Result, Spec
-from arena_server.store import amendments, descriptions, lock, schedule, standings, tournaments, writer
+from arena_server.store import amendments, descriptions, lock, schedule, standings, stopping, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
 
@@ -180,6 +180,11 @@ class Store:
         """How many games are planned, finished, folded, waiting, abandoned."""
         with self.database.read() as connection:
             return standings.progress(connection, tournament)
+
+    def question(self, tournament: Tournament) -> str:
+        """How the question of its stop rule stands now, for people; empty where it has none."""
+        with self.database.read() as connection:
+            return stopping.told(tournaments.by_id(connection, tournament.id))
 
     def finish(self, tournament: Tournament) -> None:
         """Marks the tournament finished: from then on its secret may be revealed."""

@@ -1,0 +1,60 @@
+"""`arena sprt`: two bots play until a sequential test is decided."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from arena_server.cli.options import AsJson, Db
+
+MOST_GAMES = 20_000
+
+
+def sprt(  # noqa: PLR0913 - each option is one of the user's choices
+    new_bot: Annotated[str, typer.Argument(metavar="NEW", help="The bot that may be better.")],
+    old_bot: Annotated[str, typer.Argument(metavar="OLD", help="The bot to compare with: also other options of NEW.")],
+    *,
+    elo0: Annotated[float, typer.Option(help="How much better NEW is by the lower hypothesis.")] = 0,
+    elo1: Annotated[float, typer.Option(help="How much better NEW is by the higher hypothesis.")] = 10,
+    alpha: Annotated[float, typer.Option(help="Chance of accepting elo1 where elo0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Chance of accepting elo0 where elo1 is true.")] = 0.05,
+    normalised: Annotated[
+        bool, typer.Option("--normalised", help="Elo in deviations of a game: draws do not lengthen the test.")
+    ] = False,
+    games: Annotated[int, typer.Option(metavar="MAX", help="Games after which it ends undecided.")] = MOST_GAMES,
+    name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
+    seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
+    time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
+    db: Db = None,
+    edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play NEW against OLD until it is known whether NEW is better.
+
+    The same command goes on with it. It stops by itself, at any concurrency after the same pair of games. Exit code 0: the test was decided, for NEW or
+    against it (the last line, or `verdict` with --json, says which); 1: MAX games did not decide it.
+    """
+    from arena_server.cli.run_tournament import hold
+    from arena_server.coordinator.settings import Settings
+    from arena_server.ratings.sprt import Sprt
+    from arena_server.ratings.stopping import Better
+
+    until = str(Better(Sprt(elo0, elo1, alpha, beta, normalised)))
+    given = {
+        "bots": [new_bot, old_bot],
+        "format": "match",
+        "until": until,
+        "games": games,
+        "name": name,
+        "seed": seed,
+        "time": time,
+        "concurrency": concurrency,
+        "db": db,
+        "edition": edition,
+    }
+    held = hold(Settings.said(given), new=new, as_json=as_json)
+    if held.stopped is None:
+        raise typer.Exit(1)
