@@ -34,8 +34,9 @@ def sprt(  # noqa: PLR0913 - each option is one of the user's choices
 ) -> None:
     """Play NEW against OLD until it is known whether NEW is better.
 
-    The same command goes on with it. It stops by itself, at any concurrency after the same pair of games. Exit code 0: the test was decided, for NEW or
-    against it (the last line, or `verdict` with --json, says which); 1: MAX games did not decide it.
+    It stops by itself, at any concurrency after the same pair of games; the same command goes on with it. Exit code 0:
+    the test was decided, for NEW or against it (the last line says which; with --json `verdict`); 1: it was not, by MAX
+    games.
     """
     from arena_server.cli.run_tournament import hold
     from arena_server.coordinator.settings import Settings
