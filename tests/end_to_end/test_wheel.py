@@ -53,6 +53,7 @@ def test_the_ten_line_bot_plays_by_the_words_of_the_readme(installed: Path, tmp_
     assert re.search(r"\btidy 0\b.* -$", out, re.MULTILINE), out  # no failures
     assert re.search(r"\bgreedy [\d.]+\b.* -$", out, re.MULTILINE), out
     assert run("arena", "verify", cwd=tmp_path, PATH=path)
+    assert "report: tidy-report/report.html" in run("arena", "report", "--out", "tidy-report", cwd=tmp_path, PATH=path)
     light = "import sys, arena_sdk; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = run(installed / "python", "-c", light, cwd=tmp_path).split()
     assert not {"grpc", "sqlalchemy", "typer", "rich", "trueskill", "arena_server"} & set(loaded)

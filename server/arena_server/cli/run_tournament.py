@@ -78,9 +78,10 @@ def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) 
     from arena_server.store import queries
 
     event = Event.of(settings)
+    _check_report(settings, None)
     with _opened(settings) as store:
         entered = event.enter(store, new=new, extend=extend)
-        _check_report(settings, entered.tournament)
+        _check_report(settings, entered.tournament.name)
         _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
             with store.lock(entered.tournament) as lock:
@@ -115,13 +116,13 @@ def _opened(settings: Settings) -> Store:
         return Store.open(database_url(settings.db))
 
 
-def _check_report(settings: Settings, tournament: Tournament) -> None:
-    """Before anything is played: whether the report will find its place."""
+def _check_report(settings: Settings, tournament: str | None) -> None:
+    """Before anything is played: whether the report will find its place; None where the name is not known yet."""
     from arena_server.report.folder import check
 
     if settings.report is not None:
         with settings.telling("report"):
-            check(Path(settings.report), tournament.name)
+            check(Path(settings.report), tournament)
 
 
 def _write_report(store: Store, settings: Settings, tournament: Tournament, *, quiet: bool) -> None:

@@ -42,25 +42,25 @@ def filled(folder: Path, tournament: str) -> Iterator[Path]:
         raise _unwritable(folder, error) from None
 
 
-def check(folder: Path, tournament: str) -> None:
-    """Raises UserError where a report of this tournament cannot go."""
+def check(folder: Path, tournament: str | None) -> None:
+    """Raises UserError where a report of this tournament, None: of any one, cannot go."""
     try:
         if not folder.exists() and not folder.is_symlink():
             return
         if not folder.is_dir():
-            raise UserError("the report needs a folder, this is a file", folder, "choose another --out")
+            raise UserError("the report needs a folder, this is a file", folder, "choose another folder")
         if any(folder.iterdir()):
             _check_owner(folder, tournament)
     except OSError as error:
         raise _unwritable(folder, error) from None
 
 
-def _check_owner(folder: Path, tournament: str) -> None:
+def _check_owner(folder: Path, tournament: str | None) -> None:
     owner = _owner(folder / REPORT)
     if owner is None:
-        raise UserError("the folder holds something that is no report", folder, "choose another --out, or empty it")
-    if owner != tournament:
-        raise UserError(f"the folder holds the report of {owner}", folder, "choose another --out, or empty it")
+        raise UserError("the folder holds something that is no report", folder, "choose another folder, or empty it")
+    if tournament not in (None, owner):
+        raise UserError(f"the folder holds the report of {owner}", folder, "choose another folder, or empty it")
 
 
 def _owner(page: Path) -> str | None:
@@ -83,4 +83,4 @@ def _move(source: Path, target: Path) -> None:
 
 def _unwritable(folder: Path, error: OSError) -> UserError:
     where = f" {error.filename}" if error.filename else ""
-    return UserError(f"cannot write the report ({error.strerror}{where})", folder, "choose another --out FOLDER")
+    return UserError(f"cannot write the report ({error.strerror}{where})", folder, "choose another folder")

@@ -96,7 +96,7 @@ def _parts(contents: Contents, *, plotted: bool) -> list[tuple[str, str]]:
         "endings": "Endings",
         "seats": "Seats",
         "games": "Games",
-        "contract": "Contract",
+        "bots": "Bots",
     }
     return list(parts.items())
 
@@ -104,6 +104,8 @@ def _parts(contents: Contents, *, plotted: bool) -> list[tuple[str, str]]:
 def _notes(contents: Contents) -> list[str]:
     """What the tables do not say."""
     analysis = contents.analysis
+    if not contents.meetings:
+        return []
     strengths, seats = analysis.fit.scatter
     lines = [f"Pairings scatter {strengths:.2f} times as much as independent games (seats: {seats:.2f})."]
     if analysis.groups > 1:

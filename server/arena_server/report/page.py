@@ -132,7 +132,7 @@ def _plain(value: float | None, digits: int) -> str:
 
 
 def _signed(value: float | None, digits: int = 0) -> str:
-    return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")  # noqa: RUF001 - likewise
+    return "–" if value is None else f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", "−")  # noqa: RUF001 - likewise
 
 
 def _percent(share: float | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
+from command import arena as run
 from here import Arena
 
 from arena_server.model import UserError
@@ -50,7 +52,7 @@ def test_what_is_not_ours_is_refused_and_kept(arena: Arena, prepare: object, tol
     done = arena("report", "--out", "mine")
     assert done.code == 2
     assert told in done.err
-    assert "--out" in done.err
+    assert "choose another folder" in done.err
     assert everything(tmp_path) == before
 
 
@@ -99,3 +101,28 @@ def test_a_folder_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
         (folder / "games.csv").write_text("new")
         (tmp_path / "mine" / "games.csv").mkdir(parents=True)
     assert (tmp_path / "mine" / "games.csv").is_dir()
+
+
+def test_a_tournament_writes_its_report_at_the_end(tmp_path: Path) -> None:
+    command = ("run-tournament", "random", "greedy", "--games", "2", "--time", "2s", "--report", "out")
+    done = run(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "report: out/report.html, and beside it games.csv, records.jsonl, standings.csv" in done.stdout
+    assert (tmp_path / "out/records.jsonl").read_text("utf-8").count("\n") == 2
+    quiet = run(*command, "--json", cwd=tmp_path)
+    assert "report: out/report.html" in quiet.stderr
+    assert json.loads(quiet.stdout)["games"]["rated"] == 2
+
+
+def test_a_tournament_is_not_begun_where_its_report_has_no_place(arena: Arena) -> None:
+    Path("out").write_text("x")
+    Path("spec.toml").write_text('bots = ["random", "greedy"]\nreport = "out"\n')
+    before = arena("tournaments", "--json").json
+    for given, place in (
+        (["spec.toml"], "spec.toml, line 2, key report: "),
+        (["random", "greedy", "--report", "out"], ""),
+    ):
+        done = arena("run-tournament", *given)
+        assert done.code == 2
+        assert done.err == f"arena: {place}the report needs a folder, this is a file: out - choose another folder\n"
+    assert arena("tournaments", "--json").json == before
