@@ -15,7 +15,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
@@ -72,6 +72,7 @@ class Ending(StrEnum):
     PROTOCOL_ERROR = "protocol_error"
     START_FAILURE = "start_failure"
     RESIGN = "resign"
+    FORFEIT = "forfeit"
     VOID = "void"
     ABANDONED = "abandoned"
 
@@ -89,6 +90,7 @@ FAILURES = (
     Ending.PROTOCOL_ERROR,
     Ending.START_FAILURE,
     Ending.RESIGN,
+    Ending.FORFEIT,
 )
 """The endings that are a seat's own, in the order of reports."""
 
@@ -233,6 +235,32 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class Probation:
+    """When an entrant is parked: it plays no more. One that does not start three times in a row always is.
+
+    Attributes:
+        failures: parked once it has failed so often, ...; None: never for that.
+        share: ... and in more than this share of its games so far.
+        then: what becomes of its remaining games: lost (``forfeit``), or taken off (``cancel``).
+    """
+
+    failures: int | None = None
+    share: float = 0.1
+    then: str = "forfeit"
+
+    def __post_init__(self) -> None:
+        """Raises UserError for what makes no sense."""
+        if self.failures is not None and self.failures < 1:
+            raise UserError("not a number of failures", self.failures, "give 1 or more", key=("probation", "failures"))
+        if not 0 <= self.share < 1:
+            fix = "give a number from 0 to less than 1: 0.1"
+            raise UserError("not a share of games", self.share, fix, key=("probation", "share"))
+        if self.then not in ("forfeit", "cancel"):
+            fix = "known: forfeit, cancel"
+            raise UserError("no such end of a probation", repr(self.then), fix, key=("probation", "then"))
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """What is to be played: all that shapes the result of a tournament.
 
@@ -241,6 +269,7 @@ class Spec:
         games: games between each two entrants who meet, a multiple of the seats.
         rounds: of the formats that have a number of rounds.
         challengers: of a gauntlet: so many entrants, from the first, meet all the others.
+        probation: when an entrant plays no more.
         seed: text of a public seed; None for a secret one.
         stop: text of a stop rule, as ``ratings.stopping.canonical`` gives it; None: every game is played.
         late: entrants by index who came later, each with its first stage.
@@ -264,6 +293,7 @@ class Spec:
     late: tuple[tuple[int, int], ...] = ()
     withdrawn: tuple[tuple[int, int], ...] = ()
     suite: tuple[tuple[tuple[str, str], ...], ...] = ()
+    probation: Probation = Probation()
 
     def present(self, stage: int) -> tuple[int, ...]:
         """The entrants, by index, who take part in a stage."""
@@ -283,6 +313,7 @@ class Spec:
             "late": (_lists(self.late), []),
             "withdrawn": (_lists(self.withdrawn), []),
             "suite": ([dict(deal) for deal in self.suite], []),
+            "probation": (asdict(self.probation), asdict(Probation())),
         }
         return {
             "game": self.game,
@@ -312,6 +343,7 @@ class Spec:
             late=tuple((entrant, stage) for entrant, stage in data.get("late", ())),
             withdrawn=tuple((entrant, stage) for entrant, stage in data.get("withdrawn", ())),
             suite=tuple(tuple(sorted(deal.items())) for deal in data.get("suite", ())),
+            probation=Probation(**data.get("probation", {})),
             **plain,
         )
 

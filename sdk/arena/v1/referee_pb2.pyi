@@ -75,6 +75,8 @@ class _EndingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Ending.ValueTy
     """The arena's own trouble: the game will be played again."""
     ENDING_ABANDONED: _Ending.ValueType  # 10
     """The arena's own trouble, three times: the game does not count."""
+    ENDING_FORFEIT: _Ending.ValueType  # 11
+    """A seat is parked for its failures in earlier games: this one was lost unplayed, or played too late to count."""
 
 class Ending(_Ending, metaclass=_EndingEnumTypeWrapper):
     """Ending says why a game ended."""
@@ -101,6 +103,8 @@ ENDING_VOID: Ending.ValueType  # 9
 """The arena's own trouble: the game will be played again."""
 ENDING_ABANDONED: Ending.ValueType  # 10
 """The arena's own trouble, three times: the game does not count."""
+ENDING_FORFEIT: Ending.ValueType  # 11
+"""A seat is parked for its failures in earlier games: this one was lost unplayed, or played too late to count."""
 Global___Ending: _TypeAlias = Ending  # noqa: Y015
 
 class _GoodbyeCode:

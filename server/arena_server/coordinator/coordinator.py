@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from arena_engine import deals
 from arena_engine.game import Game
-from arena_server.coordinator.parking import Parking
 from arena_server.coordinator.recorder import Recorder
 from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.executors import Executor
 from arena_server.formats import plan
 from arena_server.model import ArenaError, Assignment, PlannedGame, Result, Token
-from arena_server.store import GameStatus, Store, Tournament
+from arena_server.store import GameStatus, Parked, Store, Tournament
 from arena_server.store.dealing import dealt
 
 GRACE = 5.0
@@ -56,10 +55,9 @@ class Coordinator:
         self.watcher = watcher
         self._recorder = Recorder(store)
         self._store = store
-        self._parking = Parking()
         self._queue: deque[Turn] = deque()
-        self._turns: set[asyncio.Task[Turn | None]] = set()
-        self._playing = 0
+        self._turns: dict[asyncio.Task[Turn | None], Turn] = {}
+        self._on: set[int] = set()  # numbers of the games being played
         self._alone = False
         self._stopping = False
         self._decided = False
@@ -98,7 +96,7 @@ class Coordinator:
     async def _fill(self) -> bool:
         """Queues the open games of the plan, planning the next stage where there are none; False: all is done."""
         opened = await self._recorder.call(self._store.open_games, self.tournament)
-        if not opened and await self._plan_stage():
+        while not opened and await self._plan_stage():  # all games of a stage may be forfeited
             opened = await self._recorder.call(self._store.open_games, self.tournament)
         self._queue.extend(Turn(planned, voids) for planned, voids in opened)
         return bool(opened)
@@ -131,37 +129,32 @@ class Coordinator:
 
     def _collect(self) -> None:
         """Takes in the turns that are done; void games go back to the head of the queue."""
-        done = {turn for turn in self._turns if turn.done()}
-        self._turns -= done
+        done = [turn for turn in self._turns if turn.done()]
+        for turn in done:
+            del self._turns[turn]
         again = [turn.result() for turn in done if not turn.cancelled()]
         self._queue.extendleft(turn for turn in again if turn is not None)
 
     def _may_give(self) -> bool:
         if self._stopping or self._alone or len(self._turns) >= BACKLOG * self.executor.capacity:
             return False
-        return self._playing == 0 if self._queue[0].voids else self._playing < self.executor.capacity
+        return not self._on if self._queue[0].voids else len(self._on) < self.executor.capacity
 
     def _give(self, turn: Turn) -> None:
-        self._playing += 1
         self._alone = turn.voids > 0
-        self._turns.add(asyncio.create_task(self._take(turn)))
+        self._on.add(turn.planned.number)
+        self._turns[asyncio.create_task(self._take(turn))] = turn
 
     async def _take(self, turn: Turn) -> Turn | None:
         """Plays and records one attempt; the turn to take again after a void one."""
-        assignment = self._assign(turn)
         try:
-            forfeit = self._parking.forfeit(assignment, self.game)
-            result = forfeit or await self.executor.play(assignment)
-            parked = self._parking.note(result)  # before the next game is given out
+            result = await self.executor.play(self._assign(turn))
         finally:
-            self._playing -= 1
+            self._on.discard(turn.planned.number)
             self._alone = False
             self._wake.set()
         try:
-            again = await self._record(turn, result)
-            if forfeit is None:
-                self._tell(result, parked)
-            return again
+            return await self._record(turn, result)
         finally:
             self._wake.set()
 
@@ -178,20 +171,33 @@ class Coordinator:
 
     async def _record(self, turn: Turn, result: Result) -> Turn | None:
         recorded = await self._recorder.record(result)
-        if recorded.refused and not recorded.stopped:
+        if recorded.refused and not (recorded.stopped or recorded.needless):
             raise ArenaError("a result was refused", f"game {recorded.number}: {recorded.refused}", "run it again")
         self._ended += 1
+        if not recorded.refused:
+            self.watcher.ended(result)
+        for parked in recorded.parked:
+            self._park(parked)
         if recorded.stopped:  # nothing is to be played any more, nor to be recorded
             self._decided = True
             self._queue.clear()
             return None
         return Turn(turn.planned, turn.voids + 1) if recorded.status is GameStatus.PLANNED else None
 
-    def _tell(self, result: Result, parked: list[tuple[int, str]]) -> None:
-        self.watcher.ended(result)
-        for entrant, reason in parked:
-            label = self.tournament.spec.labels[entrant]
-            self.watcher.notes(f"{label} is parked and forfeits its remaining games: {reason}")
+    def _park(self, parked: Parked) -> None:
+        """The store has settled all games of this entrant: nothing more is played of them."""
+        self._queue = deque(turn for turn in self._queue if parked.entrant not in turn.planned.seats)
+        for task, turn in self._turns.items():
+            if turn.planned.number in self._on and parked.entrant in turn.planned.seats:
+                task.cancel()
+        spec = self.tournament.spec
+        what = (
+            "its remaining games are taken off" if spec.probation.then == "cancel" else "forfeits its remaining games"
+        )
+        self.watcher.notes(
+            f"{spec.labels[parked.entrant]} is parked and {what}: {parked.why}; "
+            f"evidence: arena games show {self.tournament.name}/{parked.number}"
+        )
 
     def _cancel(self) -> None:
         for turn in self._turns:

@@ -74,6 +74,9 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if spec.challengers != 1 and form is not FORMATS["gauntlet"]:
         fix = "leave it out, or choose gauntlet"
         raise UserError(f"a {spec.format} has no challengers", spec.challengers, fix, key=("challengers",))
+    if spec.probation.then == "cancel" and form.places is not None:
+        what = f"games of a {spec.format} cannot be taken off: who meets next depends on them"
+        raise UserError(what, "cancel", "choose forfeit", key=("probation", "then"))
     if spec.stop is not None and form.places is not None:
         what = f"a {spec.format} cannot stop early: who meets next depends on every result"
         raise UserError(what, repr(spec.stop), "leave it out, or choose match, round-robin or gauntlet", key=("until",))

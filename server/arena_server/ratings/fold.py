@@ -39,6 +39,7 @@ class Tally:
         margin_total: sum of the margins of normally ended games.
         margin_games: how many those are.
         failures: kind to count.
+        unstarted: start failures in a row, the last of them in its last game.
     """
 
     rating: Rating = INITIAL
@@ -49,6 +50,7 @@ class Tally:
     margin_total: int = 0
     margin_games: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
+    unstarted: int = 0
 
 
 def fold(tallies: Sequence[Tally], game: Finished, draw_probability: float) -> tuple[tuple[Tally, ...], bool]:
@@ -64,6 +66,11 @@ def fold(tallies: Sequence[Tally], game: Finished, draw_probability: float) -> t
     return after, rated.flagged
 
 
+def counted(tallies: Sequence[Tally], game: Finished) -> tuple[Tally, ...]:
+    """The same without the ratings, which stay as they are."""
+    return tuple(_count(tally, tally.rating, game, seat) for seat, tally in enumerate(tallies))
+
+
 def _count(tally: Tally, rating: Rating, game: Finished, seat: int) -> Tally:
     failure = game.failures[seat]
     first = game.ranks[seat] == 1 and failure is None
@@ -77,4 +84,5 @@ def _count(tally: Tally, rating: Rating, game: Finished, seat: int) -> Tally:
         margin_total=tally.margin_total + (game.margin(seat) if game.normal else 0),
         margin_games=tally.margin_games + game.normal,
         failures={**tally.failures, failure: tally.failures.get(failure, 0) + 1} if failure else tally.failures,
+        unstarted=tally.unstarted + 1 if failure is Ending.START_FAILURE else 0,
     )

@@ -5,6 +5,7 @@ from arena_server.store.store import Store
 from arena_server.store.views import (
     Entered,
     GameStatus,
+    Parked,
     Progress,
     Recorded,
     Run,
@@ -18,6 +19,7 @@ __all__ = [
     "Entered",
     "GameStatus",
     "Lock",
+    "Parked",
     "Progress",
     "Recorded",
     "Run",

@@ -15,8 +15,9 @@ from arena_engine import deals
 from arena_server import formats
 from arena_server.model import Spec, UserError, canonical_json
 from arena_server.store import contracts, journal, schedule, tournaments
-from arena_server.store.advancing import advance
+from arena_server.store.advancing import advance, update_tournament
 from arena_server.store.database import Database
+from arena_server.store.entries import Entries
 from arena_server.store.tables import AMENDMENT, ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Status, Tournament
 
@@ -102,17 +103,17 @@ def _settle(connection: Connection, held: Tournament, amendment: journal.Amendme
     """The tournament's row: its chain, how far it is rated now, and whether it is done."""
     spec = tournaments.spec_of(amendment.contract)
     of = TOURNAMENT.c.id == held.id
-    advanced = advance(connection, connection.execute(select(TOURNAMENT).where(of)).one())
-    done = advanced["stopped"] is not None or (
+    row = connection.execute(select(TOURNAMENT).where(of)).one()
+    entries = Entries(connection, row, amendment.sequence, head)
+    advanced = advance(connection, row, entries)
+    update_tournament(connection, row, advanced, entries)
+    done = advanced.stopped is not None or (
         not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
     )
     connection.execute(
         update(TOURNAMENT)
         .where(of)
         .values(
-            commits=amendment.sequence,
-            chain_head=head,
-            **advanced,
             status=Status.FINISHED if done else Status.RUNNING,
             finished_at=(held.finished or tournaments.now()) if done else None,
         )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import count, groupby
 
 from arena_engine.game import Game
 from arena_server.formats import Counted, Stage, plan
 from arena_server.model import PlannedGame, Result, Spec
-from arena_server.ratings import Finished, Tally, fold
+from arena_server.ratings import Finished, Tally, counted, fold
 from arena_server.ratings.pairs import Comparison, Meeting, Pair, comparisons
 from arena_server.ratings.stopping import Judged, judge
 from arena_server.store import stopping
 from arena_server.store.dealing import dealt
+from arena_server.store.folding import newly_parked
+from arena_server.store.forfeits import absent
 from arena_server.store.schedule import planned_games
-from arena_server.store.views import Tournament
+from arena_server.store.views import Parked, Tournament
 
 RatingChange = tuple[float | None, float | None, bool]
 """Mu and sigma of a seat after the game (None: not folded), and whether the calculation fell back."""
@@ -63,13 +65,62 @@ def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | 
     return found if found is not None and found.seats == planned.seats else None
 
 
+@dataclass
+class Conduct:
+    """Who is parked by the games that are closed without a gap.
+
+    Attributes:
+        parked: by entrant.
+        last: number of the last of those games.
+    """
+
+    parked: dict[int, Parked] = field(default_factory=dict)
+    last: int = 0
+
+    def absent(self, planned: PlannedGame) -> dict[str, int]:
+        """The seats whose entrants an earlier game has parked, each with its entrant."""
+        return absent(planned, {entrant: parked.number for entrant, parked in self.parked.items()})
+
+
+def conduct(
+    spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], closed: Container[int]
+) -> Conduct:
+    """Who is parked, after which games.
+
+    Args:
+        spec: of the tournament.
+        games: the plan, by number.
+        results: the last attempt at each game, by number.
+        closed: numbers of the games that are closed for another reason than that somebody is parked.
+    """
+    found = Conduct()
+    tallies = [Tally()] * len(spec.entrants)
+    playing = set(range(len(spec.entrants)))
+    for number in count(1):
+        planned = games.get(number)
+        taken_off = planned is not None and spec.probation.then == "cancel" and found.absent(planned)
+        if planned is None or not (taken_off or number in closed):
+            return found
+        found.last = number
+        result = results.get(number)
+        if taken_off or result is None or result.outcome is None:
+            continue
+        after = counted([tallies[seat] for seat in planned.seats], _finished(result))
+        for seat, tally in zip(planned.seats, after, strict=True):
+            tallies[seat] = tally
+        parked = newly_parked(number, zip(planned.seats, after, strict=True), playing, spec)
+        found.parked.update({one.entrant: one for one in parked})
+        playing -= found.parked.keys()
+    raise AssertionError
+
+
 def stop(spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], last: int) -> Judged | None:
     """What the stop rule said last of all pairings that are closed; None where there is no rule, or no such pairing.
 
     Args:
         spec: of the tournament.
         games: the plan, by number.
-        results: the last attempt at each game, by number.
+        results: the last attempt at each game that counts, by number.
         last: number of the last game of which all before are closed, too.
     """
     asked = stopping.rule_of(spec)
@@ -113,7 +164,7 @@ def refold(tournament: Tournament, results: Mapping[int, Result], watermark: int
 
     Args:
         tournament: whose entrants.
-        results: the last attempt at each game, by number.
+        results: the last attempt at each game that counts, by number.
         watermark: number of the last game to fold or pass over.
     """
     spec = tournament.spec

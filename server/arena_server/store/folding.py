@@ -1,19 +1,22 @@
-"""The fold as columns: ratings and counts advanced over every game that became contiguous in schedule order."""
+"""The fold as columns: ratings and counts advanced over every game that became contiguous in schedule order.
+
+Here it is also decided who is parked, in schedule order: so at any concurrency, killed or not, after the same game.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from arena_server.model import Ending
-from arena_server.ratings import Finished, Rating, Tally, fold
+from arena_server.model import Ending, Spec
+from arena_server.ratings import Finished, Rating, Tally, counted, fold, probation
 from arena_server.store.tables import ENTRANT, GAME, SEAT
-from arena_server.store.views import GameStatus
+from arena_server.store.views import GameStatus, Parked
 
-_COUNTS = ("games", "wins", "losses", "draws", "margin_total", "margin_games", "failures")
+_COUNTS = ("games", "wins", "losses", "draws", "margin_total", "margin_games", "failures", "unstarted")
 
 # Statements are built once: building one costs more than running it.
 _FIRST_OPEN = select(func.min(GAME.c.number)).where(
@@ -22,10 +25,11 @@ _FIRST_OPEN = select(func.min(GAME.c.number)).where(
 _LAST = select(func.coalesce(func.max(GAME.c.number), 0)).where(GAME.c.tournament_id == bindparam("of"))
 _FINISHED = (
     select(SEAT.c.number, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score, SEAT.c.failure)
+    .join(GAME, (GAME.c.tournament_id == SEAT.c.tournament_id) & (GAME.c.number == SEAT.c.number))
     .where(
         SEAT.c.tournament_id == bindparam("of"), SEAT.c.number > bindparam("after"), SEAT.c.number <= bindparam("last")
     )
-    .where(SEAT.c.rank.is_not(None))  # abandoned and cancelled games are passed over
+    .where(GAME.c.status == GameStatus.FINISHED)  # abandoned and cancelled games are passed over
     .order_by(SEAT.c.number, SEAT.c.seat)
 )
 _ENTRANTS = select(ENTRANT).where(
@@ -46,6 +50,12 @@ _UPDATE_ENTRANT = (
     .values({name: bindparam(name) for name in ("mu", "sigma", *_COUNTS)})
 )
 
+_PARK = (
+    update(ENTRANT)
+    .where(ENTRANT.c.tournament_id == bindparam("of"), ENTRANT.c.position == bindparam("place"))
+    .values(parked=bindparam("parked"), parked_why=bindparam("why"))
+)
+
 RatedGame = tuple[int, tuple[int, ...], Finished]
 """Number, entrants and how it ended, in seat order."""
 
@@ -58,12 +68,12 @@ def contiguous(connection: Connection, tournament_id: int) -> int:
     return last
 
 
-def advance(connection: Connection, tournament_id: int, watermark: int, last: int, draw_probability: float) -> None:
-    """Folds what is behind the watermark, up to the game of that number, its new place."""
-    rows = connection.execute(_FINISHED, {"of": tournament_id, "after": watermark, "last": last})
-    games = [rated_game(number, list(seats)) for number, seats in groupby(rows, key=lambda row: row.number)]
-    if games:
-        _fold(connection, tournament_id, games, draw_probability)
+def finished(connection: Connection, tournament_id: int, after: int, last: int) -> list[RatedGame]:
+    """The games that count, of those behind one number up to another."""
+    if last <= after:
+        return []
+    rows = connection.execute(_FINISHED, {"of": tournament_id, "after": after, "last": last})
+    return [rated_game(number, list(seats)) for number, seats in groupby(rows, key=lambda row: row.number)]
 
 
 def rated_game(number: int, seats: Sequence[Any]) -> RatedGame:
@@ -81,10 +91,11 @@ def tally(row: Any) -> Tally:
     return Tally(Rating(row.mu, row.sigma), **{name: getattr(row, name) for name in _COUNTS})
 
 
-def _fold(connection: Connection, tournament_id: int, games: Sequence[RatedGame], draw_probability: float) -> None:
-    places = sorted({entrant for _, entrants, _ in games for entrant in entrants})
-    found = connection.execute(_ENTRANTS, {"of": tournament_id, "places": places})
-    tallies = {row.position: tally(row) for row in found}
+def advance(connection: Connection, tournament_id: int, games: Sequence[RatedGame], draw_probability: float) -> None:
+    """Folds the games that follow in schedule order."""
+    if not games:
+        return
+    tallies = {row.position: tally(row) for row in _entrants(connection, tournament_id, games)}
     rated = []
     for number, entrants, finished in games:
         after, flagged = fold([tallies[entrant] for entrant in entrants], finished, draw_probability)
@@ -93,6 +104,56 @@ def _fold(connection: Connection, tournament_id: int, games: Sequence[RatedGame]
             rated.append({"of": tournament_id, "game": number, "place": place, "flagged": flagged, **_rating(one)})
     connection.execute(_RATE_SEAT, rated)
     connection.execute(_UPDATE_ENTRANT, [_entrant(tournament_id, place, one) for place, one in tallies.items()])
+
+
+def first_parked(
+    connection: Connection, tournament_id: int, games: Sequence[RatedGame], spec: Spec
+) -> tuple[Parked, ...]:
+    """Whom the first of these games parks that parks anybody; they are not folded yet."""
+    if not any(any(finished.failures) for _, _, finished in games):
+        return ()
+    rows = _entrants(connection, tournament_id, games)
+    tallies = {row.position: tally(row) for row in rows}
+    playing = {row.position for row in rows if row.parked is None}
+    for number, entrants, finished in games:
+        after = counted([tallies[entrant] for entrant in entrants], finished)
+        tallies.update(zip(entrants, after, strict=True))
+        parked = tuple(newly_parked(number, zip(entrants, after, strict=True), playing, spec))
+        if parked:
+            return parked
+    return ()
+
+
+def park(connection: Connection, tournament_id: int, parked: Sequence[Parked]) -> None:
+    """Notes that these play no more."""
+    connection.execute(_PARK, [_parked(tournament_id, one) for one in parked])
+
+
+def _entrants(connection: Connection, tournament_id: int, games: Sequence[RatedGame]) -> Sequence[Any]:
+    """The rows of those who play in these games."""
+    places = sorted({entrant for _, entrants, _ in games for entrant in entrants})
+    return connection.execute(_ENTRANTS, {"of": tournament_id, "places": places}).all()
+
+
+def newly_parked(
+    number: int, tallies: Iterable[tuple[int, Tally]], playing: Container[int], spec: Spec
+) -> Iterator[Parked]:
+    """Whom of its entrants, with their tallies after it, a game has parked.
+
+    Args:
+        number: of the game.
+        tallies: each with its entrant.
+        playing: the entrants that are not parked yet.
+        spec: of the tournament.
+    """
+    for entrant, one in tallies:
+        why = probation.parked(spec.probation, one) if entrant in playing else ""
+        if why:
+            yield Parked(entrant, number, why)
+
+
+def _parked(tournament_id: int, one: Parked) -> dict[str, Any]:
+    return {"of": tournament_id, "place": one.entrant, "parked": one.number, "why": one.why}
 
 
 def _rating(tally: Tally) -> dict[str, float]:

@@ -26,6 +26,7 @@ from arena_server.store.views import GameStatus, Progress, Run, Standing, Status
 
 MAX_PAGE = 1000
 """Games that one page holds at most."""
+_LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
 
 
@@ -67,7 +68,7 @@ class GameSummary:
     Attributes:
         id: ``nightly/17``.
         seats: the labels of who sits there.
-        ending: None while it is not closed.
+        ending: None while it is not closed, and where it was taken off.
         ranks: empty unless it is rated, like ``scores``.
         plies: None unless it is rated.
     """
@@ -280,30 +281,30 @@ def find_game(store: Store, text: str) -> GameRef:
 
 def record(store: Store, game: GameRef) -> GameRecord:
     """The record of a game, or of one void attempt at it; raises UserError where there is none yet."""
-    entry = _entry(store, game)
+    entry, last = _entry(store, game)
     with _legible(game.id):
-        return records.record(game.tournament, entry)
+        return records.record(game.tournament, entry, last=last)
 
 
 def result(store: Store, game: GameRef) -> Result:
     """The same with what a record leaves out: every failure's evidence, logs, credit; without the bots' seeds."""
-    entry = _entry(store, game)
+    entry, _ = _entry(store, game)
     with _legible(game.id):
         return journal.decode(entry, game.tournament.spec).result
 
 
-def _entry(store: Store, game: GameRef) -> bytes:
-    of = ATTEMPT.c.tournament_id == game.tournament.id
-    query = select(ATTEMPT.c.journal).where(of, ATTEMPT.c.number == game.number)
+def _entry(store: Store, game: GameRef) -> tuple[bytes, bool]:
+    """The journal entry, and whether it is the game's last attempt."""
+    query = _entries(game.tournament).where(GAME.c.number == game.number)
     if game.attempt is None:
-        query = query.where(ATTEMPT.c.ending != Ending.VOID)
+        query = query.where(_LAST, ATTEMPT.c.ending != Ending.VOID)
     else:
         query = query.where(ATTEMPT.c.attempt == game.attempt)
     with store.database.read() as connection:
-        entry: bytes | None = connection.execute(query).scalar()
-    if entry is None:
+        found = connection.execute(query).one_or_none()
+    if found is None:
         raise MissingError("no record of this game", game.id, "it was not played to its end, or not yet")
-    return entry
+    return found.journal, found.last
 
 
 def export(
@@ -311,13 +312,11 @@ def export(
 ) -> Iterator[GameRecord]:
     """The records of the games that count, in schedule order; raises UserError as ``games``.
 
-    On request void attempts, too, and what was played behind the game at which a stop rule was met.
+    On request also every other attempt: void ones, and what was played but came too late to count.
     """
-    query = select(ATTEMPT.c.number, ATTEMPT.c.journal).where(ATTEMPT.c.tournament_id == tournament.id)
+    query = _entries(tournament)
     if not all_attempts:
-        query = query.where(ATTEMPT.c.ending != Ending.VOID)
-        if tournament.stopped is not None:
-            query = query.where(ATTEMPT.c.number <= tournament.stopped)
+        query = query.where(_LAST, ATTEMPT.c.ending != Ending.VOID, GAME.c.status != GameStatus.CANCELLED)
     if bot is not None:
         here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(find_bots(tournament, bot)))
         query = query.where(ATTEMPT.c.number.in_(select(SEAT.c.number).where(*here)))
@@ -326,23 +325,28 @@ def export(
 
 def played(store: Store, tournament: Tournament) -> Iterator[tuple[GameRecord, Result]]:
     """Every game's attempt that counts, in schedule order: its record, and what the record leaves out."""
-    query = (
-        select(ATTEMPT.c.number, ATTEMPT.c.journal)
-        .where(ATTEMPT.c.tournament_id == tournament.id, ATTEMPT.c.ending != Ending.VOID)
-        .order_by(ATTEMPT.c.number)
-    )
+    query = _entries(tournament).where(_LAST, ATTEMPT.c.ending != Ending.VOID).order_by(ATTEMPT.c.number)
     with store.database.read() as connection:
-        for number, entry in connection.execute(query):
-            with _legible(f"{tournament.name}/{number}"):
-                found = journal.decode(entry, tournament.spec).result
+        for row in connection.execute(query):
+            with _legible(f"{tournament.name}/{row.number}"):
+                found = journal.decode(row.journal, tournament.spec).result
             yield records.record_of(tournament, found), found
+
+
+def _entries(tournament: Tournament) -> Select[Any]:
+    """Number, journal entry, and whether it is the game's last one, of every attempt."""
+    return (
+        select(ATTEMPT.c.number, ATTEMPT.c.journal, _LAST.label("last"))
+        .join(GAME, (GAME.c.tournament_id == ATTEMPT.c.tournament_id) & (GAME.c.number == ATTEMPT.c.number))
+        .where(ATTEMPT.c.tournament_id == tournament.id)
+    )
 
 
 def _records(store: Store, tournament: Tournament, query: Select[Any]) -> Iterator[GameRecord]:
     with store.database.read() as connection:
-        for number, entry in connection.execute(query):
-            with _legible(f"{tournament.name}/{number}"):
-                found = records.record(tournament, entry)
+        for row in connection.execute(query):
+            with _legible(f"{tournament.name}/{row.number}"):
+                found = records.record(tournament, row.journal, last=row.last)
             yield found
 
 
@@ -389,7 +393,7 @@ def find_bots(tournament: Tournament, bot: str) -> list[int]:
 
 def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[Any]]) -> GameSummary:
     game = seats[0]
-    rated = game.status == GameStatus.FINISHED
+    rated, taken_off = game.status == GameStatus.FINISHED, game.status == GameStatus.CANCELLED
     return GameSummary(
         id=f"{tournament.name}/{game.number}",
         number=game.number,
@@ -397,10 +401,10 @@ def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[A
         pairing=game.pairing,
         seats=tuple(names[seat.entrant] for seat in seats),
         status=GameStatus(game.status),
-        ending=None if game.ending is None else Ending(game.ending),
+        ending=None if game.ending is None or taken_off else Ending(game.ending),
         ranks=tuple(seat.rank for seat in seats) if rated else (),
         scores=tuple(seat.score for seat in seats) if rated else (),
-        plies=game.plies,
+        plies=None if taken_off else game.plies,
     )
 
 
@@ -417,7 +421,7 @@ def _last(store: Store) -> GameRef:
 def _last_number(connection: Connection, tournament_id: int) -> int | None:
     query = (
         select(ATTEMPT.c.number)
-        .where(ATTEMPT.c.tournament_id == tournament_id, ATTEMPT.c.ending != Ending.VOID)
+        .where(ATTEMPT.c.tournament_id == tournament_id, ATTEMPT.c.ending.not_in([Ending.VOID, Ending.FORFEIT]))
         .order_by(ATTEMPT.c.sequence.desc())
         .limit(1)
     )

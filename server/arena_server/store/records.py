@@ -10,15 +10,21 @@ from arena_server.store import journal
 from arena_server.store.views import Status, Tournament
 
 
-def record(tournament: Tournament, entry: bytes) -> GameRecord:
-    """The record; raises ValueError where the bytes are no entry (``verify`` tells more)."""
-    return record_of(tournament, journal.decode(entry, tournament.spec).result)
+def record(tournament: Tournament, entry: bytes, *, last: bool = True) -> GameRecord:
+    """The record; raises ValueError where the bytes are no entry (``verify`` tells more).
+
+    Args:
+        tournament: whose game.
+        entry: of an attempt.
+        last: whether it is the last attempt; an earlier one does not count.
+    """
+    return record_of(tournament, journal.decode(entry, tournament.spec).result, last=last)
 
 
-def record_of(tournament: Tournament, result: Result) -> GameRecord:
+def record_of(tournament: Tournament, result: Result, *, last: bool = True) -> GameRecord:
     """The record of what the journal holds."""
     planned, token = result.assignment.planned, result.assignment.token
-    attempt = "" if result.ending.rated else f".{token.attempt}"
+    attempt = "" if result.ending.rated and last else f".{token.attempt}"
     game_id = f"{tournament.name}/{planned.number}{attempt}"
     return GameRecord(
         id=game_id,

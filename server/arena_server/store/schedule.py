@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage
 from arena_server.model import ArenaError, Pairing, PlannedGame
+from arena_server.store import advancing
 from arena_server.store.database import Database
 from arena_server.store.tables import GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
@@ -41,6 +42,7 @@ def add_stage(
             connection.execute(insert(SEAT), [row for game in games for row in _seat_rows(tournament.id, game)])
             planned = TOURNAMENT.c.planned + len(games)
             connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(planned=planned))
+            advancing.settle(connection, tournament.id)
 
 
 def planned_games(

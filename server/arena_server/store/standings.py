@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -11,13 +12,16 @@ from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
 from arena_server.ratings import Tally
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
-from arena_server.store.views import GameStatus, Progress, Standing, Tournament
+from arena_server.store.views import GameStatus, Parked, Progress, Standing, Tournament
 
 
 def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
     query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    return ranked([(entrant(row), tally(row)) for row in connection.execute(query)], tournament.spec)
+    rows = connection.execute(query).all()
+    parked = {entrant(row): Parked(row.position, row.parked, row.parked_why) for row in rows if row.parked is not None}
+    found = ranked([(entrant(row), tally(row)) for row in rows], tournament.spec)
+    return [replace(standing, parked=parked.get(standing.entrant)) for standing in found]
 
 
 def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from arena_server.formats import plan
 from arena_server.model import Spec
 from arena_server.ratings.pairs import Meeting, Pair, comparisons
-from arena_server.ratings.stopping import Judged, Rule, judge, rule
+from arena_server.ratings.stopping import Judged, Rule, Sums, judge, rule
 from arena_server.store.folding import rated_game
 from arena_server.store.tables import GAME, SEAT
 from arena_server.store.views import GameStatus, Status, Tournament
@@ -65,22 +65,23 @@ def as_dict(tournament: Tournament) -> dict[str, Any] | None:
     return {"rule": spec.stop, "stopped": tournament.stopped, **stand}
 
 
-def judged(connection: Connection, tournament: Row[Any], spec: Spec, last: int) -> list[Judged]:
+def judged(connection: Connection, tournament_id: int, spec: Spec, sums: Sums | None, last: int) -> list[Judged]:
     """What the rule says of each pairing that is closed and was not judged yet, up to the one that decides.
 
     Args:
         connection: to read from.
-        tournament: its row.
+        tournament_id: whose pairings.
         spec: of the tournament.
+        sums: what the rule has seen so far; None at first.
         last: number of the last game of which all before are closed, too.
     """
     asked = rule_of(spec)
     if asked is None:
         return []
-    sums = tournament.sums or asked.begin()
+    sums = sums or asked.begin()
 
     def pairs(after: int, last: int) -> Iterator[tuple[int, Pair]]:
-        rows = connection.execute(_SEATS, {"of": tournament.id, "after": after, "last": last})
+        rows = connection.execute(_SEATS, {"of": tournament_id, "after": after, "last": last})
         for _, seats in groupby(rows, key=lambda row: row.pairing):
             games = [list(game) for _, game in groupby(seats, key=lambda row: row.number)]
             if len(games) == spec.seats:

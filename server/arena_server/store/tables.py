@@ -80,6 +80,9 @@ class Entrant(SQLModel, table=True):
     margin_total: int = 0
     margin_games: int = 0
     failures: dict[str, int] = Field(default_factory=dict, sa_type=JSON)  # kind -> count
+    unstarted: int = 0  # start failures in a row
+    parked: int | None = None  # number of the game after which it plays no more
+    parked_why: str | None = None  # in words
 
 
 class Game(SQLModel, table=True):

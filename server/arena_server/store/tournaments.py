@@ -212,7 +212,7 @@ def entrant_row(spec: Spec, tournament_id: int, position: int) -> dict[str, Any]
         "options": dict(entrant.options),
         "mu": ratings.INITIAL.mu,
         "sigma": ratings.INITIAL.sigma,
-        **dict.fromkeys(("games", "wins", "losses", "draws", "margin_total", "margin_games"), 0),
+        **dict.fromkeys(("games", "wins", "losses", "draws", "margin_total", "margin_games", "unstarted"), 0),
         "failures": {},
     }
 

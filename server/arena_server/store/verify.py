@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import merge
-from itertools import count, groupby
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
@@ -21,15 +21,15 @@ from arena_engine import deals
 from arena_engine.game import Game, find
 from arena_server import ratings
 from arena_server.formats import Counted
-from arena_server.model import PlannedGame, Result, canonical_json
-from arena_server.store import contracts, derived, journal, replaying
+from arena_server.model import Ending, Failure, PlannedGame, Result, canonical_json
+from arena_server.store import contracts, derived, forfeits, journal, replaying
+from arena_server.store.entries import closes, game_columns, seat_columns
 from arena_server.store.folding import tally
 from arena_server.store.standings import entrant
 from arena_server.store.store import Store
 from arena_server.store.tables import AMENDMENT, ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import by_id
 from arena_server.store.views import GameStatus, Status, Tournament
-from arena_server.store.writer import closes, game_columns, seat_columns
 
 MAX_PROBLEMS = 20
 """Differences after which the search ends."""
@@ -121,14 +121,15 @@ class _Verification:
         self._last: dict[int, Result] = {}  # the last attempt at each game, by number
         self._head = journal.first_link(self._row.contract_sha256, self._row.commitment)
         self._attempts = 0
+        self._conduct = derived.Conduct()
         self._stopped: int | None = None
         self._problems: list[Problem] = []
 
     def run(self) -> Report:
         """All steps; ratings only where they rest on a sound journal."""
         try:
-            steps = (self._contract, self._contracts, self._entrants, self._schedule, self._journal, self._stop)
-            for step in (*steps, self._columns):
+            steps = (self._contract, self._contracts, self._entrants, self._schedule, self._journal)
+            for step in (*steps, self._parked, self._stop, self._columns, self._forfeits):
                 step()
             if not self._problems:
                 self._ratings()
@@ -245,6 +246,7 @@ class _Verification:
 
     def _check_entry(self, row: Row[Any], entry: journal.Entry, before: str, last: Result | None) -> None:
         planned, token = entry.result.assignment.planned, entry.result.assignment.token
+        forfeit = entry.result.ending is Ending.FORFEIT  # also after an attempt that came too late to count
         place = (planned.number, token.attempt, token.epoch, entry.sequence, entry.result.ending)
         for what, stored, computed in (
             ("journal", row.journal, journal.encode(entry)),
@@ -252,7 +254,7 @@ class _Verification:
             ("contract", entry.contract_sha256, self._row.contract_sha256),
             ("place", (row.number, row.attempt, row.epoch, row.sequence, row.ending), place),
             ("attempts before", row.attempt - 1, 0 if last is None else last.assignment.token.attempt),
-            ("game was closed before", last is not None and closes(last), False),
+            ("game was closed before", last is not None and closes(last) and not forfeit, False),
             ("epoch is over the tournament's", token.epoch > self._row.epoch, False),
             ("planned game", planned, self._planned.get(row.number)),
             ("plays though withdrawn", self._absent(self._out, planned), False),
@@ -264,23 +266,35 @@ class _Verification:
         """Whether one of the seats had been taken out."""
         return planned is not None and any(out.get(seat, planned.stage + 1) <= planned.stage for seat in planned.seats)
 
+    def _parked(self) -> None:
+        """Who is parked, by the journal."""
+        out = dict(self._spec.withdrawn)
+        closed = {number for number, result in self._last.items() if closes(result)}
+        closed |= {number for number, planned in self._planned.items() if self._absent(out, planned)}
+        self._conduct = derived.conduct(self._spec, self._planned, self._last, closed)
+
+    def _taken_off(self, number: int) -> bool:
+        """Whether a parked seat keeps a game from counting."""
+        planned = self._planned.get(number)
+        return planned is not None and self._spec.probation.then == "cancel" and bool(self._conduct.absent(planned))
+
+    def _counting(self) -> dict[int, Result]:
+        """The last attempts at the games that are not taken off."""
+        return {number: result for number, result in self._last.items() if not self._taken_off(number)}
+
     def _stop(self) -> None:
         """Whether the stop rule has ended it, asked once more of the journal."""
-        judged = derived.stop(self._tournament.terms[0].spec, self._planned, self._last, self._contiguous())
+        spec = self._tournament.terms[0].spec
+        judged = derived.stop(spec, self._planned, self._counting(), self._conduct.last)
         self._stopped = judged.number if judged is not None and judged.decided else None
         self._same("sums", self._row.sums, None if judged is None else dict(judged.sums))
         self._same("stopped", self._row.stopped, self._stopped)
+        parked = self._conduct.parked
+        self._conduct.parked = {place: one for place, one in parked.items() if not self._behind(one.number)}
 
     def _behind(self, number: int) -> bool:
         """Whether a game is behind the one at which the stop rule was met."""
         return self._stopped is not None and number > self._stopped
-
-    def _contiguous(self) -> int:
-        """Number of the last game of which all before are closed, too, by the journal or since one was taken out."""
-        out = dict(self._spec.withdrawn)
-        closed = {number for number, result in self._last.items() if closes(result)}
-        closed |= {number for number, planned in self._planned.items() if self._absent(out, planned)}
-        return next(number for number in count() if number + 1 not in closed or number == len(self._planned))
 
     def _columns(self) -> None:
         out = dict(self._spec.withdrawn)
@@ -289,7 +303,8 @@ class _Verification:
             stored = {name: getattr(row, name) for name in _UNPLAYED_GAME}
             columns = dict(_UNPLAYED_GAME) if result is None else game_columns(result)
             open_still = columns["status"] == GameStatus.PLANNED
-            if self._behind(row.number) or (open_still and self._absent(out, self._planned.get(row.number))):
+            withdrawn = open_still and self._absent(out, self._planned.get(row.number))
+            if self._behind(row.number) or withdrawn or self._taken_off(row.number):
                 columns["status"] = GameStatus.CANCELLED
             self._same("game", stored, columns, row.number)
             if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
@@ -299,15 +314,31 @@ class _Verification:
             played = [] if result is None else seat_columns(result)
             self._same("seats", seats, played or [_UNPLAYED_SEAT] * len(seats), row.number)
 
+    def _forfeits(self) -> None:
+        """Those who are parked have lost their later games, and nobody else one that was not played."""
+        for row in self._games:
+            if self._behind(row.number) or row.status == GameStatus.CANCELLED or row.number not in self._planned:
+                continue
+            absent = self._conduct.absent(self._planned[row.number])
+            last = self._last.get(row.number)
+            stored = last.failures if last is not None and last.ending is Ending.FORFEIT else ()
+            expected = tuple(self._forfeit(letter, entrant) for letter, entrant in absent.items())
+            self._same("forfeit", stored, expected, row.number)
+
+    def _forfeit(self, letter: str, entrant: int) -> Failure:
+        parked = self._conduct.parked[entrant]
+        last = forfeits.failure_of(self._last[parked.number], entrant)
+        return forfeits.failure(letter, parked.number, parked.why, last)
+
     def _ratings(self) -> None:
         """The fold once more from the journal, and how far it went."""
         version = ratings.version(self._spec.draw_probability)
         if self._row.ratings != version:
             self._found(f"rated by {self._row.ratings}, this arena has {version}: ratings cannot be checked")
             return
-        watermark = self._contiguous() if self._stopped is None else self._stopped
+        watermark = self._conduct.last if self._stopped is None else self._stopped
         self._same("watermark", self._row.watermark, watermark)
-        folded = derived.refold(self._tournament, self._last, watermark)
+        folded = derived.refold(self._tournament, self._counting(), watermark)
         for number, seats in self._seats.items():
             stored = [(seat.mu, seat.sigma, seat.flagged) for seat in seats]
             unrated = [(None, None, False)] * len(seats)
@@ -318,6 +349,9 @@ class _Verification:
         rows = self._connection.execute(self._of(ENTRANT, "position"))
         for row, computed in zip(rows, tallies, strict=True):
             self._same(f"standing of {row.name}", tally(row), computed)
+            parked = self._conduct.parked.get(row.position)
+            expected = (None, None) if parked is None else (parked.number, parked.why)
+            self._same(f"parking of {row.name}", (row.parked, row.parked_why), expected)
 
 
 def _difference(what: str, stored: object, computed: object) -> str:

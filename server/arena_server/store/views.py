@@ -128,6 +128,21 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
+class Parked:
+    """An entrant that plays no more.
+
+    Attributes:
+        entrant: its index in the spec.
+        number: of the game that decided it; later ones are forfeited or taken off.
+        why: in words.
+    """
+
+    entrant: int
+    number: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """What became of one reported result.
 
@@ -135,6 +150,8 @@ class Recorded:
         status: of the game afterwards; ``planned`` after a void attempt means: give it out again.
         refused: why the result was not recorded; empty when it was.
         stopped: whether the stop rule has ended the tournament: no game is to be played any more.
+        needless: whether it was refused because the game was forfeited or taken off meanwhile, which is no error.
+        parked: who plays no more since the commit that this result shared; told with one result of a commit.
     """
 
     number: int
@@ -142,6 +159,8 @@ class Recorded:
     status: GameStatus
     refused: str = ""
     stopped: bool = False
+    needless: bool = False
+    parked: tuple[Parked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +174,7 @@ class Standing:
         margin: mean score margin over normally ended games; None when there is none.
         failures: this entrant's own failures, kind to count, in the order of ``model.FAILURES``.
         withdrawn: whether it was taken out.
+        parked: since when it plays no more, and why; None while it plays.
     """
 
     rank: int
@@ -168,6 +188,7 @@ class Standing:
     margin: float | None
     failures: Mapping[Ending, int]
     withdrawn: bool = False
+    parked: Parked | None = None
 
     @property
     def mu(self) -> float:

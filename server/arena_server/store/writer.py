@@ -1,4 +1,4 @@
-"""The commit path: results into the journal and the columns, and the ratings advanced, in one transaction.
+"""The commit path: results into the journal and the columns, and what follows from them, in one transaction.
 
 Written with SQLAlchemy Core and statements compiled once: this decides how many games a second can be recorded.
 """
@@ -9,41 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, select
 
-from arena_server.model import MAX_ATTEMPTS, Ending, Result, UserError
-from arena_server.store import journal
-from arena_server.store.advancing import advance
+from arena_server.model import Ending, Result, UserError
+from arena_server.store.advancing import advance, update_tournament
 from arena_server.store.database import Database
-from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.views import GameStatus, Recorded
-
-Values = dict[str, Any]
+from arena_server.store.entries import Entries
+from arena_server.store.tables import GAME, TOURNAMENT
+from arena_server.store.views import GameStatus, Parked, Recorded
 
 # Statements are built once: building one costs more than running it.
 _TOURNAMENT = select(TOURNAMENT).where(TOURNAMENT.c.name_key == bindparam("key")).with_for_update()
-_GAMES = select(GAME.c.number, GAME.c.status, GAME.c.attempt).where(
+_GAMES = select(GAME.c.number, GAME.c.status, GAME.c.attempt, GAME.c.ending).where(
     GAME.c.tournament_id == bindparam("of"), GAME.c.number.in_(bindparam("numbers", expanding=True))
-)
-_ADD_ATTEMPT = insert(ATTEMPT)
-_UPDATE_GAME = (
-    update(GAME)
-    .where(GAME.c.tournament_id == bindparam("of"), GAME.c.number == bindparam("game"))
-    .values({name: bindparam(name) for name in ("status", "attempt", "ending", "plies")})
-)
-_UPDATE_SEAT = (
-    update(SEAT)
-    .where(
-        SEAT.c.tournament_id == bindparam("of"),
-        SEAT.c.number == bindparam("game"),
-        SEAT.c.seat == bindparam("place"),
-    )
-    .values({name: bindparam(name) for name in ("score", "rank", "failure")})
-)
-_UPDATE_TOURNAMENT = (
-    update(TOURNAMENT)
-    .where(TOURNAMENT.c.id == bindparam("of"))
-    .values({name: bindparam(name) for name in ("commits", "chain_head", "watermark", "sums", "stopped")})
 )
 
 
@@ -71,6 +49,12 @@ class _Open:
 
     status: GameStatus
     attempts: int
+    ending: str | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether it was closed without being played."""
+        return self.status is GameStatus.CANCELLED or self.ending == Ending.FORFEIT
 
 
 class _Batch:
@@ -80,39 +64,22 @@ class _Batch:
         self._connection = connection
         self._tournament = tournament
         self._results = results
-        self._head = tournament.chain_head
-        self._length = tournament.commits
+        self._entries = Entries(connection, tournament, tournament.commits, tournament.chain_head)
         self._stopped: int | None = tournament.stopped
-        self._attempts: list[Values] = []
-        self._games: list[Values] = []
-        self._seats: list[Values] = []
         numbers = [result.assignment.planned.number for result in results]
         found = connection.execute(_GAMES, {"of": tournament.id, "numbers": numbers})
-        self._found = {number: _Open(GameStatus(status), attempts) for number, status, attempts in found}
+        self._found = {number: _Open(GameStatus(status), *rest) for number, status, *rest in found}
 
     def write(self) -> list[Recorded]:
         """Everything that is not refused, and the answer to each result."""
         recorded = [self._take(result) for result in self._results]
-        if self._attempts:
-            self._connection.execute(_ADD_ATTEMPT, self._attempts)
-            self._connection.execute(_UPDATE_GAME, self._games)
-            if self._seats:
-                self._connection.execute(_UPDATE_SEAT, self._seats)
-            self._connection.execute(
-                _UPDATE_TOURNAMENT,
-                {
-                    "of": self._tournament.id,
-                    "commits": self._length,
-                    "chain_head": self._head,
-                    **self._advance(),
-                },
-            )
-        return [self._answer(one) for one in recorded]
-
-    def _advance(self) -> Values:
-        advanced = advance(self._connection, self._tournament)
-        self._stopped = advanced["stopped"]
-        return advanced
+        parked: tuple[Parked, ...] = ()
+        if self._entries.length > self._tournament.commits:
+            advanced = advance(self._connection, self._tournament, self._entries)
+            self._stopped, parked = advanced.stopped, advanced.parked
+            update_tournament(self._connection, self._tournament, advanced, self._entries)
+        *answers, last = [self._answer(one) for one in recorded]
+        return [*answers, replace(last, parked=parked)]
 
     def _answer(self, recorded: Recorded) -> Recorded:
         """As it is after the stop rule was asked."""
@@ -125,10 +92,12 @@ class _Batch:
         number, attempt = result.assignment.planned.number, result.assignment.token.attempt
         refused = self._refusal(result)
         if refused:
-            status = self._found[number].status if number in self._found else GameStatus.CANCELLED
-            return Recorded(number, attempt, status, refused)
-        self._append(result)
-        return Recorded(number, attempt, self._close(result))
+            game = self._found.get(number, _Open(GameStatus.CANCELLED, 0))
+            return Recorded(number, attempt, game.status, refused, needless=number in self._found and game.settled)
+        game = self._found[number]
+        game.attempts += 1
+        game.status = self._entries.add(result)
+        return Recorded(number, attempt, game.status)
 
     def _refusal(self, result: Result) -> str:
         number, token = result.assignment.planned.number, result.assignment.token
@@ -142,62 +111,3 @@ class _Batch:
         if token.attempt != game.attempts + 1:
             return f"attempt {token.attempt} of game {number}, where {game.attempts + 1} is the next"
         return ""
-
-    def _append(self, result: Result) -> None:
-        """One more link of the chain."""
-        self._length += 1
-        entry = journal.encode(journal.Entry(result, self._length, self._tournament.contract_sha256))
-        self._head = journal.next_link(self._head, entry)
-        self._attempts.append(
-            {
-                "tournament_id": self._tournament.id,
-                "number": result.assignment.planned.number,
-                "attempt": result.assignment.token.attempt,
-                "epoch": result.assignment.token.epoch,
-                "sequence": self._length,
-                "ending": result.ending,
-                "journal": entry,
-                "chain_hash": self._head,
-            }
-        )
-
-    def _close(self, result: Result) -> GameStatus:
-        """The columns of the game after this attempt."""
-        number = result.assignment.planned.number
-        game = self._found[number]
-        game.attempts += 1
-        columns = game_columns(result)
-        game.status = columns["status"]
-        self._games.append({"of": self._tournament.id, "game": number, **columns})
-        for place, seat in enumerate(seat_columns(result)):
-            self._seats.append({"of": self._tournament.id, "game": number, "place": place, **seat})
-        return game.status
-
-
-def closes(result: Result) -> bool:
-    """Whether the game is closed after this attempt."""
-    return result.ending.rated or result.assignment.token.attempt >= MAX_ATTEMPTS
-
-
-def game_columns(result: Result) -> Values:
-    """What the columns of a game say after this attempt, its last so far."""
-    attempt = result.assignment.token.attempt
-    if result.ending.rated:
-        return {
-            "status": GameStatus.FINISHED,
-            "attempt": attempt,
-            "ending": result.ending,
-            "plies": result.moves[-1].ply + 1 if result.moves else 0,
-        }
-    if closes(result):
-        return {"status": GameStatus.ABANDONED, "attempt": attempt, "ending": Ending.ABANDONED, "plies": None}
-    return {"status": GameStatus.PLANNED, "attempt": attempt, "ending": None, "plies": None}
-
-
-def seat_columns(result: Result) -> list[Values]:
-    """What the columns of a game's seats say after this attempt; nothing after a void one."""
-    if result.outcome is None:
-        return []
-    failures = {failure.seat: failure.ending for failure in result.failures}
-    seats = zip(result.assignment.planned.letters, result.outcome.scores, result.outcome.ranks, strict=True)
-    return [{"score": score, "rank": rank, "failure": failures.get(letter)} for letter, score, rank in seats]

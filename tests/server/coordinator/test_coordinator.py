@@ -20,9 +20,9 @@ from tournaments import patchwork_spec, tiny_spec
 
 from arena_engine.game import Game, find
 from arena_server.coordinator import Coordinator, Interrupted, Snapshot
-from arena_server.model import ArenaError, Assignment, Ending, Result, Spec
+from arena_server.model import ArenaError, Assignment, Ending, Probation, Result, Spec
 from arena_server.referee.events import Ask, Event, NotSeated, Replied
-from arena_server.store import Store
+from arena_server.store import Store, queries
 from arena_server.store.verify import verify
 
 
@@ -155,6 +155,11 @@ def test_three_voids_abandon_a_game_and_the_event_goes_on(tmp_path: Path) -> Non
     check(tmp_path / "a.db", spec)
 
 
+def endings(path: Path, spec: Spec) -> list[tuple[int, str, Ending | None]]:
+    with Store.open(str(path)) as store:
+        return [(one.number, one.status, one.ending) for one in queries.games(store, store.enter(spec).tournament)]
+
+
 @pytest.mark.parametrize("spec", [patchwork_spec(games=10), tiny_spec(games=30)], ids=["patchwork", "tiny"])
 def test_a_bot_that_never_starts_is_parked(tmp_path: Path, spec: Spec) -> None:
     def rule(assignment: Assignment) -> Ending:
@@ -162,13 +167,48 @@ def test_a_bot_that_never_starts_is_parked(tmp_path: Path, spec: Spec) -> None:
 
     executor = Paper(find(spec.game), 1, rule)
     watcher = run(tmp_path / "a.db", spec, executor)
-    failed = [result for result in watcher.results if result.ending is Ending.START_FAILURE]
-    assert len(failed) == 3  # the others were forfeited unplayed
+    kinds = Counter(ending for *_, ending in endings(tmp_path / "a.db", spec))
+    assert kinds[Ending.START_FAILURE] == 3
+    assert kinds[Ending.FORFEIT] + kinds[Ending.NORMAL] == kinds.total() - 3
+    assert len(executor.given) < kinds.total()  # not all were tried
     assert [line for line in watcher.lines if "bot0 1.0 is parked" in line] == watcher.lines
+    assert len(watcher.lines) == 1
+    assert "did not start 3 times in a row" in watcher.lines[0]
     assert watcher.last is not None
     assert watcher.last.progress.open == 0
     assert watcher.last.standings[-1].losses == watcher.last.standings[-1].games
     check(tmp_path / "a.db", spec)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        patchwork_spec(4, games=10, probation=Probation(failures=2)),
+        patchwork_spec(4, games=10, probation=Probation(failures=2, then="cancel")),
+        patchwork_spec(5, 2, format="swiss", rounds=4, probation=Probation(failures=1)),
+    ],
+    ids=["forfeit", "cancel", "swiss"],
+)
+def test_a_parked_bot_loses_the_same_games_however_it_is_played(tmp_path: Path, spec: Spec) -> None:
+    """At any number of games at once, and stopped on the way."""
+
+    def rule(assignment: Assignment) -> Ending:
+        failing = 0 in assignment.planned.seats and assignment.planned.number % 3 == 0
+        return Ending.START_FAILURE if failing else Ending.NORMAL
+
+    for capacity in (1, 8):
+        run(tmp_path / f"{capacity}.db", spec, Paper(find(spec.game), capacity, rule))
+    stops = 0
+    while True:
+        try:
+            run(tmp_path / "torn.db", spec, Paper(find(spec.game), 3, rule), stop_after=0.2)
+            break
+        except Interrupted:
+            stops += 1
+    assert stops
+    tables = [(check(path, spec), endings(path, spec)) for path in sorted(tmp_path.glob("*.db"))]
+    assert tables[0] == tables[1] == tables[2]
+    assert any(ending is Ending.FORFEIT or status == "cancelled" for _, status, ending in tables[0][1])
 
 
 def test_a_bot_that_fails_now_and_then_is_not_parked(tmp_path: Path) -> None:
