@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 CORE := $(wildcard engine/core/*)
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: tournament test check proto fuzz bench constraints clean
+.PHONY: tournament test check proto spec-schema fuzz bench constraints clean
 
 tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
 	$(BIN)/arena run-tournament
@@ -26,6 +26,9 @@ check: $(DEV_READY)  ## Linters, types, layers, protocol.
 proto: $(DEV_READY)  ## Generates sdk/arena/v1 from proto/.
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=sdk --grpc_python_out=sdk \
 	  --mypy_out=sdk --mypy_grpc_out=sdk proto/arena/v1/*.proto
+
+spec-schema: $(DEV_READY)  ## Generates the JSON schema of the spec file.
+	$(BIN)/python -m arena_server.coordinator.spec_schema
 
 fuzz: $(DEV_READY)  ## Fuzzes parsers and both cores for an hour; FUZZ=600 for ten minutes.
 	$(BIN)/python tests/engine/fuzz/targets.py -max_total_time=$(or $(FUZZ),3600)

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import textwrap
 import time
 from pathlib import Path
 
@@ -181,6 +182,30 @@ def test_a_spec_file(tmp_path: Path, bots: list[str]) -> None:
     assert len(records) == 6  # the command line wins
     assert records[0]["tournament"] == "cup"
     assert records[0]["edition"] == "revised"
+
+
+@pytest.mark.parametrize(("restart", "processes"), [("never", 1), ("every game", 4)])
+def test_a_spec_says_how_often_bots_are_restarted(tmp_path: Path, restart: str, processes: int) -> None:
+    noting = "import os\nopen('pids', 'a').write(f'{os.getpid()} ')\nreturn state.legal_moves()[0]"
+    bot(tmp_path, "noting", noting)
+    text = f"""
+        games = 4
+        time = "2s"
+        concurrency = 1
+        restart = "{restart}"
+        tags = ["nightly"]
+        bots = ["greedy", {{bot = "noting.py", owner = "Ada", tags = ["new"]}}]
+    """
+    (tmp_path / "spec.toml").write_text(textwrap.dedent(text))
+    done = arena("run-tournament", "spec.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(set((tmp_path / "pids").read_text().split())) == processes
+    assert {record["termination"] for record in games(tmp_path)} == {"normal"}
+    told = json.loads(arena("tournaments", "show", "--json", cwd=tmp_path).stdout)
+    assert (told["tags"], told["bots"][1]["owner"], told["bots"][1]["tags"]) == (["nightly"], "Ada", ["new"])
+    (run,) = told["runs"]
+    assert (run["epoch"], run["restart"], run["concurrency"], run["transport"]) == (1, restart, 1, "unix")
+    assert run["command"] == ["arena", "run-tournament", "spec.toml"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SPEC.toml | BOT...]", help="A spec file, or bots; nothing: the example bots."),
+        typer.Argument(
+            metavar="[SPEC.toml] [BOT...]",
+            help="A spec file, or bots, or bots in place of the file's own; nothing: the example bots.",
+        ),
     ] = None,
     *,
     name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
@@ -49,6 +52,10 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
+    restart: Annotated[
+        Literal["never", "every game"] | None,
+        typer.Option(help="Whether every game gets fresh bot processes.  [default: never]"),
+    ] = None,
     db: Db = None,
     report: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Write the report there at the end, as `arena report` does.")
@@ -58,6 +65,12 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     extend: Annotated[
         bool, typer.Option("--extend", help="Add games, rounds or bots to a tournament; nothing is played twice.")
     ] = False,
+    init: Annotated[
+        bool, typer.Option("--init", help="Write a spec file to begin with, SPEC.toml or spec.toml; play nothing.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it takes - games, time, memory, disk; play nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a tournament; the same command again goes on with what is unfinished.
@@ -65,11 +78,21 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     Every option of a setting bears the name of its key in the spec file, and overrides it.
     """
     options = locals()
+    _check_modes({"--init": init, "--extend": extend, "--new": new, "--dry-run": dry_run})
+    if init:
+        _init(what or [], options, as_json=as_json)
+    elif dry_run:
+        _foresee(_settings(what or [], options), new=new, as_json=as_json)
+    else:
+        hold(_settings(what or [], options), new=new, extend=extend, as_json=as_json)
+
+
+def _check_modes(modes: Mapping[str, bool]) -> None:
     from arena_server.model import UserError
 
-    if new and extend:
-        raise UserError("--new and --extend contradict each other", "", "leave one of them out")
-    hold(_settings(what or [], options), new=new, extend=extend, as_json=as_json)
+    chosen = [name for name, given in modes.items() if given]
+    if len(chosen) > 1 and chosen != ["--new", "--dry-run"]:
+        raise UserError(f"{' and '.join(chosen)} contradict each other", "", "leave one of them out")
 
 
 def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) -> Tournament:
@@ -89,6 +112,24 @@ def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) 
         _show_result(store, entered.tournament, as_json=as_json)
         _write_report(store, settings, entered.tournament, quiet=as_json)
         return queries.tournament(store, entered.tournament.name)
+
+
+def _foresee(settings: Settings, *, new: bool, as_json: bool) -> None:
+    from arena_server.cli.dry_run import print_forecast
+    from arena_server.coordinator.event import Event
+    from arena_server.store import Store
+
+    event = Event.of(settings)
+    with settings.telling("db"):
+        found = Store.existing(database_url(settings.db), event.spec, name=settings.name)
+    print_forecast(event, None if new else found, as_json=as_json)
+
+
+def _init(what: list[str], options: Mapping[str, Any], *, as_json: bool) -> None:
+    from arena_server.cli.new_spec import write_spec
+    from arena_server.coordinator.settings import Settings
+
+    write_spec(what, Settings.said(options), as_json=as_json)
 
 
 def _settings(what: list[str], options: Mapping[str, Any]) -> Settings:
@@ -143,7 +184,7 @@ def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> 
     for note in entered.notes:
         out.print(note)
     out.print(
-        f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {_length(spec)}, "
+        f"tournament {tournament.name}: {spec.format} of {len(spec.entrants)} bots, {length_text(spec)}, "
         f"{spec.time_control} a {'ply' if spec.time_control.bank_us is None else 'game'}, "
         f"{event.capacity} at once, {_deals(tournament)}"
     )
@@ -158,7 +199,8 @@ def _deals(tournament: Tournament) -> str:
     return f"{len(spec.suite)} listed deals, seeds by {source}" if spec.suite else f"deals by {source}"
 
 
-def _length(spec: Spec) -> str:
+def length_text(spec: Spec) -> str:
+    """What is played between two, and over how many rounds."""
     rounds = "" if spec.rounds is None else f"{spec.rounds} {'round' if spec.rounds == 1 else 'rounds'}, "
     return f"{rounds}{spec.games} games a pair"
 

@@ -28,6 +28,7 @@ from arena_server.model import About, Entrant, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
 from arena_server.ratings.stopping import canonical
 from arena_server.store import Entered, Store, Tournament, contracts, stopping
+from arena_server.store.tournaments import check_name
 
 TRANSPORTS = ("unix", "tcp")
 
@@ -60,6 +61,7 @@ class Event:
         game = find("patchwork")
         bots = _bots(settings)
         with settings.telling():
+            check_name(settings.name)
             spec = _spec(settings, game, [bot.entrant for bot in bots])
             check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
             formats.plan(spec, ())

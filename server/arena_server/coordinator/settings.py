@@ -14,6 +14,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from arena_server.coordinator.lines import Key, line_of
+from arena_server.formats import FORMATS
 from arena_server.launching.bots import Bot, resolve
 from arena_server.model import About, UserError
 
@@ -30,15 +31,17 @@ class _Table(BaseModel):
 
 
 class BotEntry(_Table):
-    """One bot of a tournament."""
+    """A bot with what is said about it."""
 
     bot: str = Field(
-        description="As people name it: a path, from the spec's folder, or an example bot; options behind a colon."
+        description="As people name it: a path from the spec's folder, or an example bot; options behind a colon."
     )
     owner: str | None = Field(None, description="Whose it is.", examples=["Ada"])
     group: str | None = Field(None, description="What it belongs to: a class, a team.", examples=["blue"])
     tags: list[str] | None = Field(None, description="Words to choose bots by.", examples=[["search"]])
-    options: dict[str, OptionValue] = Field({}, description="Its options, beside those behind the colon.")
+    options: dict[str, OptionValue] = Field(
+        {}, description="Its options, besides those behind the colon.", examples=[{"c": 0.5}]
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -66,40 +69,67 @@ class BotEntry(_Table):
 
 
 class Settings(_Table):
-    """What a user asks for; None is what was not said."""
+    """What a user asks for; None is what was not said, and holds by default."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema", description="Version of this file's form.")
     name: str | None = Field(
-        None, description="Name of the tournament; without it, one that follows from what is played.", examples=["cup"]
+        None, description="Name of the tournament; by default one that follows from what is played.", examples=["cup"]
     )
     bots: list[BotEntry] | None = Field(
         None,
-        description="Who plays, in the order of the seeds: texts, or tables `[[bots]]`. Without it, the example bots.",
+        description="Who plays, in the order of the seeds: texts, or tables [[bots]]; by default the example bots.",
         examples=[["greedy", "mcts"]],
     )
-    format: str | None = Field(None, description="How the tournament is held.", examples=["round-robin"])
-    games: int | None = Field(None, description="Games between two bots that meet.", examples=[10])
-    rounds: int | None = Field(None, description="Rounds of a swiss or a ladder.", examples=[5])
+    format: str | None = Field(
+        None,
+        description=f"How the tournament is held: {', '.join(FORMATS)}.",
+        examples=["round-robin"],
+        json_schema_extra={"enum": [*FORMATS]},
+    )
+    games: int | None = Field(
+        None,
+        description="Games between two bots that meet; by default 10, or 2 where they meet in rounds.",
+        examples=[10],
+    )
+    rounds: int | None = Field(
+        None, description="Rounds of a swiss or a ladder; by default enough for one winner, or 2.", examples=[5]
+    )
     challengers: int | None = Field(
-        None, description="A gauntlet: so many bots, the first, meet all the others.", examples=[1]
+        None, description="Of a gauntlet: so many bots, the first, meet all the others; by default 1.", examples=[1]
     )
     until: str | None = Field(
-        None, description="Stop once that is known, or a sequential test is decided.", examples=["top 3 at 95%"]
+        None,
+        description="Stop once that is known, or a sequential test is decided: 'top 3 at 95%', 'sprt elo1=20'.",
+        examples=["top 3 at 95%"],
     )
-    edition: str | None = Field(None, description="Which edition of the board.", examples=["original"])
+    edition: str | None = Field(None, description="Edition of the board: original or revised.", examples=["original"])
     deals: str | None = Field(
         None,
         description="A suite: a file of deals that are played in turn, instead of shuffled ones.",
         examples=["suite.txt"],
     )
-    seed: str | None = Field(None, description="A public seed: the same deals again. Without it they are secret.")
-    time: str | None = Field(None, description="The time control.", examples=["100ms"])
-    concurrency: int | None = Field(None, description="Games at the same time.", examples=[2])
-    restart: Literal["never", "every game"] | None = Field(
-        None, description="Whether bots get a fresh process for every game, or keep theirs.", examples=["every game"]
+    seed: str | None = Field(
+        None, description="A public seed: the same deals again; by default they are secret.", examples=["friday"]
     )
-    tags: list[str] | None = Field(None, description="Words to find the tournament by.", examples=[["nightly"]])
-    db: str | None = Field(None, description="The database: a path or a URL.", examples=["arena.db"])
+    time: str | None = Field(
+        None,
+        description="Time control: 100ms for each ply, 10s+0.1s (bank and increment), or both: 10s+0.1s/1s.",
+        examples=["100ms"],
+    )
+    concurrency: int | None = Field(
+        None, description="Games at the same time; by default one less than there are cores.", examples=[2]
+    )
+    restart: Literal["never", "every game"] | None = Field(
+        None,
+        description='Bot processes are kept between games ("never"), or each game gets fresh ones ("every game").',
+        examples=["every game"],
+    )
+    tags: list[str] | None = Field(
+        None, description="Words to find the tournament by; they shape nothing.", examples=[["nightly"]]
+    )
+    db: str | None = Field(
+        None, description="The database, a path or a URL; by default ARENA_DB, else arena.db.", examples=["arena.db"]
+    )
     report: str | None = Field(None, description="A folder for the report at the end.", examples=["report"])
 
     _origin: Origin | None = PrivateAttr(None)

@@ -70,6 +70,30 @@ class Database:
             raise
         return database
 
+    @classmethod
+    def look(cls, url: str) -> Self | None:
+        """Opens it as it is, to read; None where there is none of ours, or one that an upgrade would change first.
+
+        Raises:
+            UserError: no such folder, not a database, not ours, or made by a newer arena.
+        """
+        parsed = _parse(url)
+        label = parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string()
+        if _is_sqlite(parsed):
+            _check_file(Path(label), create=True)
+            if not Path(label).exists():
+                return None
+        database = cls(_engine(parsed), label)
+        try:
+            with database.read() as connection:
+                current = migrations.is_current(connection, label)
+        except BaseException:
+            database.close()
+            raise
+        if not current:
+            database.close()
+        return database if current else None
+
     def close(self) -> None:
         """Closes every connection."""
         self.engine.dispose()

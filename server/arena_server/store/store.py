@@ -37,6 +37,22 @@ class Store:
         """
         return cls(Database.open(url, create=create))
 
+    @staticmethod
+    def existing(url: str, spec: Spec, *, name: str | None = None) -> Tournament | None:
+        """The tournament that ``enter`` would find, or would refuse to go on with; nothing is changed for it.
+
+        Raises:
+            UserError: what is there is no database, or not ours.
+        """
+        database = Database.look(url)
+        if database is None:
+            return None
+        try:
+            with database.read() as connection:
+                return tournaments.existing(connection, spec, name)
+        finally:
+            database.close()
+
     def close(self) -> None:
         """Gives back every lock and closes every connection."""
         for held in self._locks:

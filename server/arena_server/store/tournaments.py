@@ -125,9 +125,7 @@ def _extendable(connection: Connection, spec: Spec) -> Iterator[Tournament]:
 
 def enter(database: Database, spec: Spec, *, name: str | None, new: bool) -> Entered:
     """Finds or makes the tournament of a contract; see ``Store.enter``."""
-    if name is not None and not _NAME.fullmatch(name):
-        fix = "use letters, digits, '.', '_' and '-', at most 64, a letter or digit first"
-        raise UserError("not a name for a tournament", repr(name), fix, key=("name",))
+    check_name(name)
     try:
         with database.write() as connection:
             return _enter(connection, spec, name, new=new)
@@ -136,11 +134,16 @@ def enter(database: Database, spec: Spec, *, name: str | None, new: bool) -> Ent
             return _enter(connection, spec, name, new=new)
 
 
+def check_name(name: str | None) -> None:
+    """Raises UserError where that can be no tournament's name."""
+    if name is not None and not _NAME.fullmatch(name):
+        fix = "use letters, digits, '.', '_' and '-', at most 64, a letter or digit first"
+        raise UserError("not a name for a tournament", repr(name), fix, key=("name",))
+
+
 def _enter(connection: Connection, spec: Spec, given: str | None, *, new: bool) -> Entered:
     name = spec.default_name if given is None else given
-    found = find(connection, name)
-    if found is None and given is None and not new:
-        found = _amended(connection, spec)
+    found = find(connection, name) if new else existing(connection, spec, given)
     if found is not None and not new:
         _check_same(found, spec)
         return Entered(found, created=False, notes=_withdrawn(found))
@@ -150,6 +153,12 @@ def _enter(connection: Connection, spec: Spec, given: str | None, *, new: bool) 
     else:
         notes = _changed_bots(connection, spec)
     return Entered(_create(connection, spec, name), created=True, notes=notes)
+
+
+def existing(connection: Connection, spec: Spec, given: str | None) -> Tournament | None:
+    """The tournament of that name; without one, that of the contract, also where it has become this one since."""
+    found = find(connection, spec.default_name if given is None else given)
+    return _amended(connection, spec) if found is None and given is None else found
 
 
 def _amended(connection: Connection, spec: Spec) -> Tournament | None:

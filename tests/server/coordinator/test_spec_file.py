@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena_server.coordinator import spec_file
+from arena_server.coordinator import spec_file, spec_schema
 from arena_server.coordinator.event import Event
-from arena_server.coordinator.settings import Settings
+from arena_server.coordinator.example_spec import example
+from arena_server.coordinator.settings import BotEntry, Settings
 from arena_server.model import UserError
 
 FULL = """
@@ -146,6 +149,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     # what contradicts
     'format = "swiss"\nchallengers = 1': ("line 2, key challengers: a swiss has no challengers: 1", "choose gauntlet"),
     "rounds = 3": ("line 1, key rounds: a round-robin has no rounds to choose: 3", "leave it out"),
+    '\nname = "a/b"': ("line 2, key name: not a name for a tournament: 'a/b'", "letters"),
     'format = "swiss"\nrounds = 99': ("line 2, key rounds: number of rounds: 99", ""),
     'format = "gauntlet"\nchallengers = 99': ("line 2, key challengers: number of challengers: 99", ""),
     'format = "match"\nbots = ["greedy", "mcts", "random"]': ("line 2, key bots: a match is between 2 bots: 3", ""),
@@ -191,3 +195,48 @@ def test_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'bots = ["mine.py:x=1", "greedy"]')
     entrants: Any = Event.of(spec_file.read(path)).spec.entrants
     assert [entrant.name for entrant in entrants] == ["mine", "greedy"]
+
+
+def test_the_shipped_schema_is_fresh() -> None:
+    assert spec_schema.PATH.read_text("utf-8") == spec_schema.text(), "run: make spec-schema"
+
+
+def test_the_example_plays_what_no_spec_plays(tmp_path: Path) -> None:
+    settings = spec_file.read(written(tmp_path, example()))
+    assert Event.of(settings).spec == Event.of(Settings()).spec
+    assert (settings.restart, settings.name, settings.db, settings.seed, settings.tags) == ("never",) + (None,) * 4
+
+
+def test_the_example_names_its_schema() -> None:
+    first = example().splitlines()[0]
+    assert first == f"#:schema {spec_schema.PATH.as_uri()}"
+
+
+def test_every_key_of_the_example_is_valid_with_its_example(tmp_path: Path) -> None:
+    """Also those that are commented out, each on its own."""
+    head, tables = example().split("# A bot may be a table")
+    for line in head.splitlines():
+        if re.match(r"# \w+ = ", line):
+            spec_file.read(written(tmp_path, line.removeprefix("# ")))
+    bots = "\n".join(line.removeprefix("# ") for line in tables.splitlines()[1:])
+    settings = spec_file.read(written(tmp_path, bots))
+    assert settings.bots is not None
+    assert settings.bots[0].model_fields_set == set(BotEntry.model_fields)
+
+
+def keys_of(table: type[Any]) -> list[str]:
+    return [field.alias or name for name, field in table.model_fields.items()]
+
+
+def test_the_docs_tell_of_every_key() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "spec.md").read_text("utf-8")
+    tables = re.findall(r"\| key[^\n]*\n\|[- |]*\n((?:\|[^\n]*\n)*)", text)
+    told = [re.findall(r"^\| `(\w+)`", table, re.MULTILINE) for table in tables]
+    assert told == [keys_of(Settings), keys_of(BotEntry)]
+
+
+def test_the_schema_knows_the_same_keys() -> None:
+    schema = json.loads(spec_schema.text())
+    assert set(schema["properties"]) == set(keys_of(Settings))
+    assert schema["additionalProperties"] is False
+    assert "null" not in spec_schema.text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -159,3 +160,25 @@ def test_a_lock_goes_with_its_process(url: str, request: pytest.FixtureRequest) 
         holder.kill()
         holder.wait()
         assert begin(store, tiny_spec()).tournament.epoch == 2
+
+
+def test_what_exists_is_found_without_a_change(url: str) -> None:
+    spec = tiny_spec()
+    if "://" not in url:
+        assert Store.existing(url, spec) is None
+        assert not Path(url).exists()
+    with Store.open(url) as store:
+        made = store.enter(spec).tournament
+        store.enter(tiny_spec(4), name="cup")
+    assert Store.existing(url, spec) == made
+    assert Store.existing(url, tiny_spec(5)) is None
+    found = Store.existing(url, spec, name="CUP")
+    assert found is not None
+    assert len(found.spec.entrants) == 4
+
+
+def test_an_empty_database_is_left_as_it_is(url: str) -> None:
+    assert Store.existing(url, tiny_spec()) is None
+    assert Store.existing(url, tiny_spec()) is None
+    with Store.open(url) as store:
+        assert store.enter(tiny_spec()).created
