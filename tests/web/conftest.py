@@ -19,6 +19,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    require_module("playwright")
     chromium, playwright = require("chromium"), require_module("playwright.sync_api")
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
     with playwright.sync_playwright() as driver:

@@ -159,17 +159,17 @@ def _opened(settings: Settings) -> Store:
 
 def _check_report(settings: Settings, tournament: str | None) -> None:
     """Before anything is played: whether the report will find its place; None where the name is not known yet."""
-    from arena_server.report.folder import check
-
     if settings.report is not None:
+        from arena_server.report.folder import check
+
         with settings.telling("report"):
             check(Path(settings.report), tournament)
 
 
 def _write_report(store: Store, settings: Settings, tournament: Tournament, *, quiet: bool) -> None:
-    from arena_server.cli.report import told, write_report
-
     if settings.report is not None:
+        from arena_server.cli.report import told, write_report
+
         with settings.telling("report"):
             written = write_report(store, tournament.name, Path(settings.report))
         print(told(written), file=sys.stderr if quiet else sys.stdout)

@@ -145,13 +145,15 @@ def _won_lost(score: Score, *, draws: bool) -> str:
 
 def _contract(tournament: Tournament) -> Mapping[str, str]:
     spec = tournament.spec
-    deals = ", ".join(f"{key} {value}" for key, value in spec.deals)
+    deals = [f"{key} {value}" for key, value in spec.deals]
     return {
         "game": f"{spec.game}, rules {spec.rules}, {spec.seats} seats",
-        "deals": deals or "as the game has them",
+        "deals": ", ".join([*deals, *([f"{len(spec.suite)} listed"] if spec.suite else [])]) or "as the game has them",
         "format": spec.format,
         **({} if spec.rounds is None else {"rounds": str(spec.rounds)}),
+        **({} if spec.challengers == 1 else {"challengers": str(spec.challengers)}),
         "games of those who meet": str(spec.games),
+        **({} if spec.stop is None else {"stop rule": spec.stop}),
         "time": str(spec.time_control),
         **({"public seed": spec.seed} if spec.seed is not None else _secrets(tournament)),
         "status": _status(tournament),

@@ -43,15 +43,16 @@ def render(template: str, *, data: Mapping[str, Any], **context: Any) -> str:
 class Shelf:
     """Games for the script of one page: a list of them, and the replays of those that were played."""
 
-    def __init__(self, game: str, labels: Sequence[str]) -> None:
+    def __init__(self, game: str, labels: Sequence[str] = ()) -> None:
         self._game = game
-        self._labels = list(labels)
+        self._bots = {label: index for index, label in enumerate(labels)}
         self._list: list[dict[str, Any]] = []
         self._replays: dict[str, str] = {}
 
     def add(self, record: GameRecord, *, page: str = "") -> None:
         """Puts a game into the list, and its replay: here, or, if a page is named, a link to it there."""
-        self._list.append({**_summary(record, self._labels), **({"page": page} if page else {})})
+        bots = [self._bots.setdefault(seat.label, len(self._bots)) for seat in record.seats]
+        self._list.append({**_summary(record), "seats": bots, **({"page": page} if page else {})})
         if not page:
             self._replays[str(record.number)] = replays.pack(record)
 
@@ -62,18 +63,17 @@ class Shelf:
         """What the script reads."""
         return {
             "looks": replays.looks(find(self._game)),
-            "bots": [clean(label) for label in self._labels],
+            "bots": [clean(label) for label in self._bots],
             "games": self._list,
             "replays": self._replays,
         }
 
 
-def _summary(record: GameRecord, labels: Sequence[str]) -> dict[str, Any]:
-    """Bots by their index in the labels."""
+def _summary(record: GameRecord) -> dict[str, Any]:
+    """Without what is empty, but for the score."""
     parts = {
         "number": record.number,
         "id": clean(record.id),
-        "seats": [labels.index(seat.label) for seat in record.seats],
         "score": record.score,
         "winner": record.winner,
         "ending": record.termination.replace("_", " "),

@@ -15,8 +15,7 @@ def page(records: Sequence[GameRecord]) -> str:
     if not records:
         raise UserError("no game to show", "0 records", "`arena games list` shows those that were played")
     first = records[0]
-    labels = list(dict.fromkeys(seat.label for record in records for seat in record.seats))
-    shelf = Shelf(first.game, labels)
+    shelf = Shelf(first.game)
     for record in records:
         shelf.add(record)
     several = len(records) > 1

@@ -314,9 +314,7 @@ def export(
 
     On request also every other attempt: void ones, and what was played but came too late to count.
     """
-    query = _entries(tournament)
-    if not all_attempts:
-        query = query.where(_LAST, ATTEMPT.c.ending != Ending.VOID, GAME.c.status != GameStatus.CANCELLED)
+    query = _entries(tournament) if all_attempts else _counting(tournament)
     if bot is not None:
         here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(find_bots(tournament, bot)))
         query = query.where(ATTEMPT.c.number.in_(select(SEAT.c.number).where(*here)))
@@ -324,13 +322,17 @@ def export(
 
 
 def played(store: Store, tournament: Tournament) -> Iterator[tuple[GameRecord, Result]]:
-    """Every game's attempt that counts, in schedule order: its record, and what the record leaves out."""
-    query = _entries(tournament).where(_LAST, ATTEMPT.c.ending != Ending.VOID).order_by(ATTEMPT.c.number)
+    """The games that count, in schedule order: the record of each, and what it leaves out."""
     with store.database.read() as connection:
-        for row in connection.execute(query):
+        for row in connection.execute(_counting(tournament).order_by(ATTEMPT.c.number)):
             with _legible(f"{tournament.name}/{row.number}"):
                 found = journal.decode(row.journal, tournament.spec).result
             yield records.record_of(tournament, found), found
+
+
+def _counting(tournament: Tournament) -> Select[Any]:
+    """Those of the games that count."""
+    return _entries(tournament).where(_LAST, ATTEMPT.c.ending != Ending.VOID, GAME.c.status != GameStatus.CANCELLED)
 
 
 def _entries(tournament: Tournament) -> Select[Any]:

@@ -138,6 +138,7 @@ def test_the_same_results_give_the_same_bytes(arena: Arena) -> None:
 
 
 def test_parquet_holds_the_same(arena: Arena) -> None:
+    require_module("pyarrow")
     parquet = require_module("pyarrow.parquet")
     assert arena("report", "--parquet").code == 0
     for stem in ("standings", "games"):

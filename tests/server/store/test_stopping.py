@@ -123,6 +123,7 @@ def test_what_was_finished_behind_the_stop_stays_on_record_and_does_not_count(tm
         assert seen(store, held)[:4] == reference[:4]
         assert store.progress(held).finished == stopped
         assert verify(store, held).problems == ()
+        assert [record for record, _ in queries.played(store, held)] == list(queries.export(store, held))
         for number in (stopped + 7, stopped + 9):
             assert queries.record(store, queries.find_game(store, f"late/{number}")).number == number
         assert [game.number for game in queries.export(store, held)] == list(range(1, stopped + 1))
