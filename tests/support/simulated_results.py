@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 from arena_server.ratings.bradley_terry import ELO, fit
 from arena_server.ratings.estimates import Estimate
+from arena_server.ratings.leaders import Leaders
 from arena_server.ratings.pairs import Comparison, Pair
 from arena_server.ratings.ranks import rank_ranges
 from arena_server.ratings.sprt import SCORES, Sprt, Verdict, counts
@@ -97,6 +98,34 @@ def _decided(test: Sprt, setting: Setting, strengths: Sequence[float], dice: ran
     while (verdict := test.verdict(seen)) is None:
         seen = list(map(add, seen, counts(setting.play(strengths, dice), 0)))
     return verdict
+
+
+def wrong_leaders(
+    setting: Setting, strengths: Sequence[float], count: int, *, percent: float, passes: int, times: int, seed: int
+) -> tuple[float, float]:
+    """Shares of tournaments that a question for the best has stopped at all, and with a wrong answer."""
+    dice = random.Random(seed)
+    leaders = Leaders(count, percent, setting.bots, 2, setting.bots * (setting.bots - 1) // 2)
+    best = set(sorted(range(setting.bots), key=lambda bot: -strengths[bot])[:count])
+    found = [_leaders(leaders, setting, strengths, passes, dice) for _ in range(times)]
+    answers = [answer for answer in found if answer is not None]
+    return len(answers) / times, sum(answer != best for answer in answers) / times
+
+
+def _leaders(
+    leaders: Leaders, setting: Setting, strengths: Sequence[float], passes: int, dice: random.Random
+) -> set[int] | None:
+    """The answer at which a tournament stops; None where it is played to its end."""
+    played: list[Pair] = []
+    looks = 0
+    for _ in range(passes):
+        played += setting.play(strengths, dice)
+        if leaders.looks_after(len(played)):
+            looks += 1
+            look = leaders.look(looks, played)
+            if look.sure >= look.needed:
+                return set(look.best)
+    return None
 
 
 def chance(logit: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tournaments import Playing, begin, patchwork_spec, tiny_spec
+from tournaments import Playing, begin, go_on, patchwork_spec, tiny_spec
 
-from arena_server.model import Assignment, Result, Spec
+from arena_server.model import Assignment, Result, Spec, UserError
 from arena_server.ratings.stopping import canonical
-from arena_server.store import GameStatus, Store, Tournament, queries
+from arena_server.store import GameStatus, Store, Tournament, queries, stopping
 from arena_server.store.verify import verify
 
 SPRT = patchwork_spec(2, 80, format="match", stop=canonical("sprt elo0=0 elo1=150 alpha=0.1 beta=0.1"))
@@ -158,3 +159,71 @@ def test_an_edited_stop_is_found(stopped: Store, edit: str, game: bool) -> None:
 def stopped(store: Store) -> Store:
     play(store, SPRT, 3, 8, 0)
     return store
+
+
+def finish(store: Store, name: str) -> Tournament:
+    """Plays what is open, stage after stage."""
+    with store.lock(queries.tournament(store, name)) as lock:
+        while opened := (playing := go_on(store, lock)).assignments():
+            store.record([result(playing, one) for one in opened])
+        store.finish(lock.tournament)
+    held = queries.tournament(store, name)
+    assert verify(store, held).problems == ()
+    return held
+
+
+def extend(store: Store, spec: Spec, name: str) -> None:
+    with store.lock(store.to_extend(spec, name=name).tournament) as lock:
+        store.extend(lock.tournament, spec)
+
+
+def test_undecided_it_can_be_given_more_games_but_no_more_bots(store: Store) -> None:
+    """And then it stops where it would have stopped."""
+    begin(store, replace(SPRT, games=4), name="short").lock.release()
+    held = finish(store, "short")
+    assert held.stopped is None
+    assert stopping.told(held).startswith("undecided after 4 games: LLR ")
+    with pytest.raises(UserError, match="cannot be extended so"):
+        extend(store, replace(SPRT, stop=None), "short")
+    extend(store, SPRT, "short")
+    assert (finish(store, "short").sums, held.stopped) == (in_order(SPRT)[0], None)
+    with pytest.raises(UserError, match="tournament short was stopped: what it asked is known"):
+        extend(store, replace(SPRT, games=SPRT.games + 2), "short")
+    begin(store, TOP, name="three").lock.release()
+    with pytest.raises(UserError, match="can get more games, and nothing else"):
+        extend(store, replace(TOP, entrants=patchwork_spec(4).entrants), "three")
+
+
+def test_the_best_are_asked_for_also_where_one_was_taken_out(store: Store) -> None:
+    spec = patchwork_spec(4, 40, stop=canonical("top 1 at 80%"))
+    with (playing := begin(store, spec, name="cup")).lock:
+        store.record([result(playing, one) for one in playing.assignments()[:17]])
+        store.withdraw(playing.tournament, 3)
+    assert verify(store, queries.tournament(store, "cup")).problems == ()
+    held = finish(store, "cup")
+    assert held.stopped
+    assert held.sums is not None
+    assert held.sums["best"] == [0]
+
+
+def test_a_decided_question_is_told(stopped: Store) -> None:
+    held = queries.tournament(stopped)
+    assert stopping.told(held).startswith(
+        f"stopped after game {held.stopped}: bot0 1.0 is better than bot1 1.0: Elo 150"
+    )
+    assert (stopping.as_dict(held) or {})["verdict"] == "better"
+    assert stopped.question(held) == stopping.told(held)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (replace(SPRT, format="swiss", rounds=1), "a swiss cannot stop early"),
+        (patchwork_spec(3, 2, stop=SPRT.stop), "a sequential test is between two bots, in a game of two seats"),
+        (tiny_spec(3, 3, stop=SPRT.stop), "3 bots, 3 seats"),
+        (patchwork_spec(3, 2, stop="top 3 at 95%"), "no such number of best bots"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(spec: Spec, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        stopping.rule_of(spec)
