@@ -19,12 +19,12 @@ from arena_engine.game import DealError, Game, find
 from arena_server import formats
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
 from arena_server.coordinator.facts import command_line, facts
-from arena_server.coordinator.settings import Settings
+from arena_server.coordinator.settings import ProbationTable, Settings
 from arena_server.coordinator.watching import Watcher
 from arena_server.launching.bots import Bot, example_bots
 from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.launching.processes import Keeper
-from arena_server.model import About, Entrant, Spec, TimeControl, UserError
+from arena_server.model import About, Entrant, Probation, Spec, TimeControl, UserError
 from arena_server.ratings import check_draw_probability
 from arena_server.ratings.stopping import canonical
 from arena_server.store import Entered, Store, Tournament, contracts, stopping
@@ -176,6 +176,7 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         seed=settings.seed,
         rounds=rounds,
         challengers=1 if settings.challengers is None else settings.challengers,
+        probation=_probation(settings.probation),
         stop=stop,
         suite=() if settings.deals is None else _suite(Path(settings.deals), game, options),
     )
@@ -193,6 +194,11 @@ def _suite(path: Path, game: Game, options: Mapping[str, str]) -> tuple[tuple[tu
         shown = f"{path}, {error.why}" + (f": {error.value}" if error.value else "")
         raise UserError("not a suite of deals", shown, "see `arena deals make`", key=("deals",)) from None
     return tuple(tuple(sorted(deal.items())) for deal in found)
+
+
+def _probation(table: ProbationTable | None) -> Probation:
+    said = {} if table is None else table.model_dump(exclude_none=True)
+    return Probation(**said)
 
 
 def _time_control(text: str) -> TimeControl:

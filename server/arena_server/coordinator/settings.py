@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, PrivateAttr, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -68,6 +68,25 @@ class BotEntry(_Table):
             raise UserError(error.what, error.value, error.fix + gone, key=error.key) from None
 
 
+class ProbationTable(_Table):
+    """When a bot is parked: it plays no more."""
+
+    failures: int | None = Field(
+        None, description="Parked once it has failed so often; by default never for that.", examples=[3]
+    )
+    share: float | None = Field(
+        None,
+        description="And in more than this share of its games so far; by default a tenth.",
+        examples=[0.1],
+        allow_inf_nan=False,
+    )
+    then: Literal["forfeit", "cancel"] | None = Field(
+        None,
+        description="Its remaining games are lost (forfeit, the default) or taken off (cancel).",
+        examples=["forfeit"],
+    )
+
+
 class Settings(_Table):
     """What a user asks for; None is what was not said, and holds by default."""
 
@@ -119,6 +138,11 @@ class Settings(_Table):
     concurrency: int | None = Field(
         None, description="Games at the same time; by default one less than there are cores.", examples=[2]
     )
+    probation: ProbationTable | None = Field(
+        None,
+        description="When a bot that fails is parked, and what becomes of its games.",
+        examples=[{"failures": 3, "share": 0.1, "then": "forfeit"}],
+    )
     restart: Literal["never", "every game"] | None = Field(
         None,
         description='Bot processes are kept between games ("never"), or each game gets fresh ones ("every game").',
@@ -131,6 +155,8 @@ class Settings(_Table):
         None, description="The database, a path or a URL; by default ARENA_DB, else arena.db.", examples=["arena.db"]
     )
     report: str | None = Field(None, description="A folder for the report at the end.", examples=["report"])
+
+    TABLES: ClassVar[Mapping[str, type[BaseModel]]] = {"bots": BotEntry, "probation": ProbationTable}
 
     _origin: Origin | None = PrivateAttr(None)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from arena_server.coordinator.lines import Key, line_of
-from arena_server.coordinator.settings import SCHEMA, BotEntry, Origin, Settings
+from arena_server.coordinator.settings import SCHEMA, Origin, Settings
 from arena_server.model import UserError
 
 _WANTED = {
@@ -86,7 +86,7 @@ def _name(key: Key) -> str:
 
 def _table(key: Key) -> type[BaseModel]:
     """The table in which a key stands."""
-    return BotEntry if key[0] == "bots" and len(key) > 1 else Settings
+    return Settings.TABLES.get(str(key[0]), Settings) if len(key) > 1 else Settings
 
 
 def _suggestion(name: str, key: Key) -> str:

@@ -12,8 +12,8 @@ import pytest
 from arena_server.coordinator import spec_file, spec_schema
 from arena_server.coordinator.event import Event
 from arena_server.coordinator.example_spec import example
-from arena_server.coordinator.settings import BotEntry, Settings
-from arena_server.model import UserError
+from arena_server.coordinator.settings import BotEntry, ProbationTable, Settings
+from arena_server.model import Probation, UserError
 
 FULL = """
 schema = 1
@@ -28,6 +28,10 @@ concurrency = 2
 restart = "every game"
 tags = ["nightly"]
 db = "x.db"
+
+[probation]
+failures = 2
+share = 0
 
 [[bots]]
 bot = "greedy"
@@ -61,6 +65,7 @@ def test_all_that_it_may_say(tmp_path: Path) -> None:
     event = Event.of(settings)
     spec = event.spec
     assert (settings.name, settings.db, settings.tags) == ("cup", "x.db", ["nightly"])
+    assert spec.probation == Probation(2, 0.0, "forfeit")
     assert (spec.format, spec.games, spec.rounds, spec.seed) == ("swiss", 4, 2, "s")
     assert (dict(spec.deals), str(spec.time_control), event.capacity) == ({"edition": "revised"}, "10s+0.1s", 2)
     assert [entrant.name for entrant in spec.entrants] == ["greedy", "mcts", "random"]
@@ -123,6 +128,14 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "[[bots]]\nbot = 'mcts'\noptions = 3": ("line 3: wrong options: 3", "give a table"),
     "tags = [1]": ("line 1: wrong tags: 1", "give a text"),
     'restart = "per game"': ("line 1: wrong restart: 'per game'", 'give "never" or "every game"'),
+    "probation = 3": ("line 1: wrong probation: 3", "give a table"),
+    '[probation]\nfailures = "3"': ("line 2: wrong failures: '3'", "give a whole number: 3"),
+    "[probation]\n\nfalures = 3": ("line 3: unknown key: 'falures'", "did you mean failures?"),
+    '[probation]\nthen = "pardon"': ("line 2: wrong then: 'pardon'", 'give "forfeit" or "cancel"'),
+    "probation = {failures = 3, share = nan}": ("line 1: wrong share: nan", "finite"),
+    "probation.failures = 0": ("line 1, key probation.failures: not a number of failures: 0", "1 or more"),
+    "[probation]\nfailures = 3\nshare = 1.5": ("line 3, key probation.share: not a share of games: 1.5", "0.1"),
+    'format = "swiss"\n[probation]\nfailures = 1\nthen = "cancel"': ("line 4, key probation.then: ", "choose forfeit"),
     # versions
     "schema = 2\nxyzzy = 1": ("line 1: the spec is for a newer arena: schema 2", "this one reads schema 1"),
     "schema = 0": ("line 1: wrong schema: 0", "give 1"),
@@ -232,7 +245,7 @@ def test_the_docs_tell_of_every_key() -> None:
     text = (Path(__file__).parents[3] / "docs" / "spec.md").read_text("utf-8")
     tables = re.findall(r"\| key[^\n]*\n\|[- |]*\n((?:\|[^\n]*\n)*)", text)
     told = [re.findall(r"^\| `(\w+)`", table, re.MULTILINE) for table in tables]
-    assert told == [keys_of(Settings), keys_of(BotEntry)]
+    assert told == [keys_of(Settings), keys_of(BotEntry), keys_of(ProbationTable)]
 
 
 def test_the_schema_knows_the_same_keys() -> None:
