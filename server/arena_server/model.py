@@ -15,7 +15,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -98,6 +98,9 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m)")
 _UNIT_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000}
 
 
+_CPU = " cpu"
+
+
 def _duration_us(text: str) -> int:
     match = _DURATION.fullmatch(text)
     if match is None:
@@ -117,17 +120,28 @@ class TimeControl:
         limit_us: at most this for one ply.
         bank_us: time for the whole game.
         increment_us: added to the bank after each ply.
+        cpu: whether CPU time counts, that of the bot's process and its children, and not the time on the wall. Only for
+            bots that the arena launches itself: nobody can read the CPU clock of a bot elsewhere.
     """
 
     limit_us: int | None = None
     bank_us: int | None = None
     increment_us: int = 0
+    cpu: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads ``100ms``, ``10s+0.1s``, ``10s+0.1s/1s`` or ``none``; raises UserError (design, decision 4)."""
+        """Reads ``100ms``, ``10s+0.1s``, ``10s+0.1s/1s``, each with `` cpu`` behind it for CPU time, or ``none``.
+
+        Raises:
+            UserError: it is none of these (design, decision 4).
+        """
         if text == "none":
             return cls()
+        if text.endswith(_CPU):
+            wall = cls.parse(text.removesuffix(_CPU))
+            if wall != cls():
+                return replace(wall, cpu=True)
         bank, slash, limit = text.partition("/")
         bank, plus, increment = bank.partition("+")
         try:
@@ -155,6 +169,9 @@ class TimeControl:
         return f"did you mean {guess}?"
 
     def __str__(self) -> str:
+        return self._wall_text() + (_CPU if self.cpu else "")
+
+    def _wall_text(self) -> str:
         if self.bank_us is None:
             limit = self.limit_us
             if limit is None:
@@ -451,6 +468,7 @@ class Played:
         credit_us: measured stalls of our own that were not charged.
         own_us: the bot's own measure.
         stolen_us: CPU time that the machine's own host took from it meanwhile, where that can be read.
+        cpu_us: CPU time of the bot, where the clock counts that.
     """
 
     ply: int
@@ -461,11 +479,12 @@ class Played:
     own_us: int = 0
     log: tuple[str, ...] = ()
     stolen_us: int = 0
+    cpu_us: int | None = None
 
     @property
     def charged_us(self) -> int:
         """What it cost the seat."""
-        return max(0, self.used_us - self.credit_us)
+        return max(0, self.used_us - self.credit_us) if self.cpu_us is None else self.cpu_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,6 +495,7 @@ class BlackBox:
         limit_us: what it might use for the ply, without the margin; None where there was no limit.
         own_us: its own measure, from an answer that came too late; None where none came.
         late_us: how long after the request that answer came.
+        spent_us: CPU time that was charged for the ply, where the clock counts that and an answer came.
         stolen_us: CPU time that the machine's own host took meanwhile; None where that cannot be read.
         waited_us: for how long meanwhile some process of this machine waited for a core; None likewise.
         cpu_us: CPU time of its process in this game; None where unknown.
@@ -490,6 +510,7 @@ class BlackBox:
     margin_us: int = 0
     own_us: int | None = None
     late_us: int | None = None
+    spent_us: int | None = None
     stolen_us: int | None = None
     waited_us: int | None = None
     cpu_us: int | None = None
@@ -526,6 +547,8 @@ class Failure:
     @property
     def charged_us(self) -> int:
         """What the ply had cost the seat by then."""
+        if self.box is not None and self.box.spent_us is not None:
+            return self.box.spent_us
         return max(0, self.used_us - self.credit_us)
 
     def command(self, game_id: str) -> str:

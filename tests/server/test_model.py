@@ -16,6 +16,8 @@ from arena_server.model import Entrant, Option, Pairing, Spec, TimeControl, User
         ("1.5s", TimeControl(limit_us=1_500_000)),
         ("10s+0.1s", TimeControl(bank_us=10_000_000, increment_us=100_000)),
         ("10s+0.1s/1s", TimeControl(limit_us=1_000_000, bank_us=10_000_000, increment_us=100_000)),
+        ("100ms cpu", TimeControl(limit_us=100_000, cpu=True)),
+        ("10s+0.1s/1s cpu", TimeControl(1_000_000, 10_000_000, 100_000, cpu=True)),
         ("10s+0s", TimeControl(bank_us=10_000_000)),
         ("none", TimeControl()),
     ],
@@ -29,6 +31,7 @@ def test_time_controls(text: str, control: TimeControl) -> None:
     ("text", "fix"),
     [
         ("10+0.1", "did you mean 10s+0.1s?"),
+        ("none cpu", "or none"),
         ("10s+0.1", "did you mean 10s+0.1s?"),
         ("5", "did you mean 5s?"),
         ("10+0.1/1", "did you mean 10s+0.1s/1s?"),

@@ -93,7 +93,7 @@ class Simulation:
             match effect:
                 case Ask():
                     self.asks.append((self.at, effect))
-                    self.match.asked(effect.seat, self.now())
+                    self.match.asked(effect.seat, self.now(), 0)
                     self._schedule(self.scripts[effect.seat](self, effect))
                 case Begin():
                     self.begins.append(effect)

@@ -439,22 +439,28 @@ class TimeControl(_message.Message):
     LIMIT_US_FIELD_NUMBER: _builtins.int
     BANK_US_FIELD_NUMBER: _builtins.int
     INCREMENT_US_FIELD_NUMBER: _builtins.int
+    CPU_FIELD_NUMBER: _builtins.int
     limit_us: _builtins.int
     """At most this for one ply."""
     bank_us: _builtins.int
     """Time for the whole game."""
     increment_us: _builtins.int
     """Added to the bank after each ply."""
+    cpu: _builtins.bool
+    """Whether CPU time of the bot's process and its children counts; an answer must still come within three times the
+    time that is left and a second.
+    """
     def __init__(
         self,
         *,
         limit_us: _builtins.int | None = ...,
         bank_us: _builtins.int | None = ...,
         increment_us: _builtins.int | None = ...,
+        cpu: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_bank_us", b"_bank_us", "_increment_us", b"_increment_us", "_limit_us", b"_limit_us", "bank_us", b"bank_us", "increment_us", b"increment_us", "limit_us", b"limit_us"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bank_us", b"_bank_us", "_increment_us", b"_increment_us", "_limit_us", b"_limit_us", "bank_us", b"bank_us", "increment_us", b"increment_us", "limit_us", b"limit_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bank_us", b"_bank_us", "_increment_us", b"_increment_us", "_limit_us", b"_limit_us", "bank_us", b"bank_us", "cpu", b"cpu", "increment_us", b"increment_us", "limit_us", b"limit_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bank_us: _TypeAlias = _typing.Literal["bank_us"]  # noqa: Y015
     _WhichOneofArgType__bank_us: _TypeAlias = _typing.Literal["_bank_us", b"_bank_us"]  # noqa: Y015

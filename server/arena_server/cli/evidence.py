@@ -20,6 +20,10 @@ def time_lines(result: Result, failure: Failure) -> Iterator[str]:
     if box is None or box.limit_us is None or failure.ending not in (Ending.TIMEOUT, Ending.DISCONNECT):
         return
     yield f"allowed: {_ms(box.limit_us)} and {_ms(box.margin_us)} of margin"
+    if box.spent_us is not None:
+        yield f"charged when it lost: {_ms(box.spent_us)} of CPU, {_ms(failure.used_us)} on the wall"
+        yield "whose fault: the bot's: CPU time is its own"
+        return
     stalls = f" ({_ms(failure.used_us)} less {_ms(failure.credit_us)} of our own stalls)" if failure.credit_us else ""
     yield f"charged when it lost: {_ms(failure.charged_us)}{stalls}"
     yield _own(failure, box)

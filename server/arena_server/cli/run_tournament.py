@@ -51,6 +51,10 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
         str | None, typer.Option(metavar="FILE", help="Play the deals listed there, in turn: see `arena deals make`.")
     ] = None,
     time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
+    clock: Annotated[
+        Literal["wall", "cpu"] | None,
+        typer.Option(help="What counts: time on the wall, or the bot's CPU time.  [default: wall]"),
+    ] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
     restart: Annotated[
         Literal["never", "every game"] | None,

@@ -156,6 +156,8 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         raise UserError("no such edition", repr(settings.edition), error.why, key=("edition",)) from None
     with settings.telling("time"):
         control = _time_control(settings.time or "100ms")
+        if settings.clock is not None:
+            control = replace(control, cpu=settings.clock == "cpu")
     name = settings.format or "round-robin"
     form = formats.find(name)
     if settings.challengers is not None and name != "gauntlet":

@@ -135,6 +135,11 @@ class Settings(_Table):
         description="Time control: 100ms for each ply, 10s+0.1s (bank and increment), or both: 10s+0.1s/1s.",
         examples=["100ms"],
     )
+    clock: Literal["wall", "cpu"] | None = Field(
+        None,
+        description="What counts: time on the wall, or CPU time of the bot and its children; by default the wall.",
+        examples=["cpu"],
+    )
     concurrency: int | None = Field(
         None, description="Games at the same time; by default one less than there are cores.", examples=[2]
     )

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from arena_server.model import TimeControl
 
+WALL_TIMES, WALL_EXTRA_US = 3, 1_000_000
+"""Where CPU time counts, an answer must come within three times the allowance and a second by the clock on the wall."""
 MAX_CREDIT_US = 1_000_000
 """Credit for our own stalls in one move; more than that voids the game soon enough."""
 
@@ -54,17 +56,19 @@ class Reading(NamedTuple):
         credit_us: our own stalls, not charged.
         overrun: whether the seat lost on time.
         excused: whether that was by our own stalls alone, those beyond the credit.
+        cpu_us: CPU time, where the clock counts that and it is known.
     """
 
     used_us: int
     credit_us: int
     overrun: bool
     excused: bool = False
+    cpu_us: int | None = None
 
     @property
     def charged_us(self) -> int:
         """What is taken off the bank."""
-        return self.used_us - self.credit_us
+        return self.used_us - self.credit_us if self.cpu_us is None else self.cpu_us
 
 
 class SeatClock:
@@ -77,7 +81,7 @@ class SeatClock:
         due: the instant after which the running ply is an overrun, as far as was known when last looked at.
     """
 
-    __slots__ = ("bank_us", "control", "due", "margin_us", "started")
+    __slots__ = ("bank_us", "control", "cpu_us", "due", "margin_us", "started")
 
     def __init__(self, control: TimeControl, margin_us: int) -> None:
         self.control = control
@@ -85,6 +89,7 @@ class SeatClock:
         self.bank_us = control.bank_us
         self.started: Now | None = None
         self.due: float | None = None
+        self.cpu_us: int | None = None  # of the bot when it was asked
 
     @property
     def allowance_us(self) -> int | None:
@@ -94,13 +99,20 @@ class SeatClock:
             return limit if self.bank_us is None else self.bank_us
         return min(self.bank_us, limit)
 
-    def start(self, now: Now) -> None:
-        """The request goes out."""
+    @property
+    def wall_us(self) -> int | None:
+        """After which an answer is too late in any case, without the margin."""
+        allowed = self.allowance_us
+        return WALL_TIMES * allowed + WALL_EXTRA_US if self.control.cpu and allowed is not None else allowed
+
+    def start(self, now: Now, cpu_us: int | None = None) -> None:
+        """The request goes out, when the bot has used so much CPU time in all."""
         self.started = now
+        self.cpu_us = cpu_us
         self.due = self.deadline(now)
 
-    def read(self, now: Now) -> Reading:
-        """What the running ply has cost until now."""
+    def read(self, now: Now, cpu_us: int | None = None) -> Reading:
+        """What the running ply has cost until now, when the bot has used so much CPU time in all."""
         if self.started is None:
             return Reading(0, 0, overrun=False)
         used = now.us_since(self.started)
@@ -108,10 +120,13 @@ class SeatClock:
         if now.stalled > self.started.stalled:
             stalled = min(now.stalled_us_since(self.started), used)
             credit = min(stalled, MAX_CREDIT_US)
-        allowed = self.allowance_us
-        if allowed is None or used - credit <= allowed + self.margin_us:
-            return Reading(used, credit, overrun=False)
-        return Reading(used, credit, overrun=True, excused=used - stalled <= allowed + self.margin_us)
+        spent = None if cpu_us is None or self.cpu_us is None else max(0, cpu_us - self.cpu_us)
+        if spent is not None and spent > (self.allowance_us or 0) + self.margin_us:
+            return Reading(used, credit, overrun=True, cpu_us=spent)
+        wall = self.wall_us
+        if wall is None or used - credit <= wall + self.margin_us:
+            return Reading(used, credit, overrun=False, cpu_us=spent)
+        return Reading(used, credit, overrun=True, excused=used - stalled <= wall + self.margin_us, cpu_us=spent)
 
     def left_us(self, now: Now) -> int | None:
         """What is left for the running or next ply, never negative; None is untimed."""
@@ -122,10 +137,10 @@ class SeatClock:
 
     def deadline(self, now: Now) -> float | None:
         """The instant at which the seat has had its time, all our own stalls apart, as far as is known now."""
-        allowed = self.allowance_us
-        if self.started is None or allowed is None:
+        wall = self.wall_us
+        if self.started is None or wall is None:
             return None
-        return self.started.at + (allowed + self.margin_us) / 1e6 + max(0.0, now.stalled - self.started.stalled)
+        return self.started.at + (wall + self.margin_us) / 1e6 + max(0.0, now.stalled - self.started.stalled)
 
     def stop(self, reading: Reading) -> None:
         """The ply is answered: charges the bank and adds the increment."""

@@ -32,10 +32,12 @@ class Driver:
 
     Attributes:
         finished: the result, once there is one.
+        counts_cpu: whether clocks count CPU time.
     """
 
     def __init__(self, assignment: Assignment, game: Game, stalls: Stalls) -> None:
         self.stalls = stalls
+        self.counts_cpu = assignment.spec.time_control.cpu
         self.finished: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         margins = (MARGIN_LAUNCHED_US,) * len(assignment.planned.seats)
         self.match = Match(assignment, game, margins, datetime.now(UTC).isoformat(timespec="seconds"), stalls.now())
@@ -158,7 +160,7 @@ class Chair:
         self.thinking = effect.ply
         now = stalls.now()
         self.asked_at = now.at
-        match.asked(self.letter, now)
+        match.asked(self.letter, now, self._cpu_us())
         await self._send(data, now.at)
 
     async def tell(self, result: Result) -> None:
@@ -213,11 +215,15 @@ class Chair:
         gone = self.player.process.exited.result()
         self.driver.post(events.Exited(self.letter, gone.describe(), gone.output.stderr))
 
+    def _cpu_us(self) -> int | None:
+        """CPU time of the bot in all, where that counts."""
+        return usage.tree_cpu_us(self.player.process.pid) if self.driver.counts_cpu else None
+
     def _event(self, message: GameMessage) -> events.Event:
         match message:
             case pb.Move():
                 log = tuple(line[:MAX_LOG_LINE] for line in message.log[:MAX_LOG_LINES]) if message.log else ()
-                return events.Replied(self.letter, message.ply, message.move, message.own_us, log)
+                return events.Replied(self.letter, message.ply, message.move, message.own_us, log, self._cpu_us())
             case pb.Failure():
                 return events.Failed(self.letter, message.traceback)
             case pb.Resign():

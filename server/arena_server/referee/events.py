@@ -29,13 +29,14 @@ class Ready(NamedTuple):
 
 
 class Replied(NamedTuple):
-    """The seat answered a request."""
+    """The seat answered a request, when it had used so much CPU time in all (None: that does not count)."""
 
     seat: str
     ply: int
     move: str
     own_us: int = 0
     log: tuple[str, ...] = ()
+    cpu_us: int | None = None
 
 
 class Failed(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena_engine.game import Game, GameError, State, format_ply
 from arena_server.model import Assignment, BlackBox, Ending, Failure, Played, Result
-from arena_server.referee.clocks import Now, SeatClock
+from arena_server.referee.clocks import Now, Reading, SeatClock
 from arena_server.referee.events import (
     Ask,
     Begin,
@@ -51,6 +51,7 @@ class _Trouble:
     evidence: str = ""
     reply: str | None = None
     own_us: int | None = None
+    spent_us: int | None = None
 
 
 class _Seat:
@@ -131,11 +132,17 @@ class Match:
             return self._settle(now)
         return self._take(self.seats[event.seat], event, now) + self._settle(now)
 
-    def asked(self, letter: str, now: Now) -> None:
-        """A request of this seat goes out now; one sent again does not restart its clock."""
+    def asked(self, letter: str, now: Now, cpu_us: int | None = None) -> None:
+        """A request of this seat goes out now; one sent again does not restart its clock.
+
+        Args:
+            letter: of the seat.
+            now: the instant.
+            cpu_us: CPU time that it has used in all, where that counts.
+        """
         clock = self.seats[letter].clock
         if clock.started is None:
-            clock.start(now)
+            clock.start(now, cpu_us)
 
     def alarm(self) -> float | None:
         """An instant at which Ticked should come, no later than the next one that matters."""
@@ -182,7 +189,7 @@ class Match:
     def _take_reply(self, seat: _Seat, reply: Replied, now: Now) -> list[Effect]:
         if not seat.open or reply.ply != self.ply:
             return []  # stale, foreign or repeated: never touches the game
-        reading = seat.clock.read(now)
+        reading = seat.clock.read(now, reply.cpu_us)
         if reading.excused:
             return [self._over(Ending.VOID, now, f"the arena itself stalled while seat {seat.letter} was to move")]
         if reading.overrun:
@@ -197,7 +204,8 @@ class Match:
         finally:
             seat.clock.stop(reading)
         used, credit, stolen = reading.used_us, reading.credit_us, now.stolen_us_since(started)
-        self._moves.append(Played(self.ply, seat.letter, reply.move, used, credit, reply.own_us, reply.log, stolen))
+        kept = (reply.move, used, credit, reply.own_us, reply.log, stolen, reading.cpu_us)
+        self._moves.append(Played(self.ply, seat.letter, *kept))
         return []
 
     def _suffer(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
@@ -290,16 +298,12 @@ class Match:
     # Endings
 
     def _time_out(self, seat: _Seat, now: Now, reply: Replied | None = None) -> None:
-        away = seat.lost_at is not None
-        ending = Ending.DISCONNECT if away else Ending.TIMEOUT
-        allowed = seat.clock.allowance_us
-        if allowed is None:
-            reason = f"its stream was lost for {UNTIMED_ABSENCE:g} s"
-        else:
-            what = "its stream was lost and" if away else "it"
-            reason = f"{what} used {seat.clock.read(now).used_us / 1e3:.0f} ms of {allowed / 1e3:.0f} ms"
-        late = _Trouble(ending, reason) if reply is None else _Trouble(ending, reason, "", reply.move, reply.own_us)
-        self._fail(seat, late, now)
+        ending = Ending.TIMEOUT if seat.lost_at is None else Ending.DISCONNECT
+        reading = seat.clock.read(now, reply and reply.cpu_us)
+        trouble = _Trouble(ending, _lateness(seat, reading))
+        if reply is not None:
+            trouble = replace(trouble, reply=reply.move, own_us=reply.own_us, spent_us=reading.cpu_us)
+        self._fail(seat, trouble, now)
 
     def _fail(self, seat: _Seat, trouble: _Trouble, now: Now) -> None:
         if seat.failure is not None:
@@ -328,6 +332,7 @@ class Match:
             limit_us=clock.allowance_us,
             margin_us=clock.margin_us,
             own_us=trouble.own_us,
+            spent_us=trouble.spent_us,
             late_us=None if trouble.own_us is None else now.us_since(clock.started),
             stolen_us=now.stolen_us_since(clock.started),
             waited_us=now.waited_us_since(clock.started),
@@ -362,6 +367,18 @@ class Match:
     def _accepted(self) -> int:
         """Moves of whole plies: those of a ply that another seat failed on were never played."""
         return sum(1 for played in self._moves if played.ply < self.ply)
+
+
+def _lateness(seat: _Seat, reading: Reading) -> str:
+    """How a seat ran out of time, in words."""
+    allowed, wall = seat.clock.allowance_us, seat.clock.wall_us
+    if allowed is None or wall is None:
+        return f"its stream was lost for {UNTIMED_ABSENCE:g} s"
+    what = "it" if seat.lost_at is None else "its stream was lost and it"
+    if reading.cpu_us is not None and reading.cpu_us > allowed + seat.clock.margin_us:
+        return f"{what} used {reading.cpu_us / 1e3:.0f} ms of CPU of {allowed / 1e3:.0f} ms"
+    of = f"the {wall / 1e3:.0f} ms for an answer" if seat.clock.control.cpu else f"{allowed / 1e3:.0f} ms"
+    return f"{what} used {reading.used_us / 1e3:.0f} ms of {of}"
 
 
 def last_line(text: str) -> str:

@@ -79,7 +79,7 @@ def _seats(assignment: Assignment) -> list[pb.Seat]:
 
 def _time_control(control: TimeControl) -> pb.TimeControl:
     increment = control.increment_us if control.bank_us is not None else None
-    return pb.TimeControl(limit_us=control.limit_us, bank_us=control.bank_us, increment_us=increment)
+    return pb.TimeControl(limit_us=control.limit_us, bank_us=control.bank_us, increment_us=increment, cpu=control.cpu)
 
 
 def _fill_clock(message: pb.Clock, match: Match, letter: str, now: Now) -> None:

@@ -128,8 +128,9 @@ def decode(data: bytes, spec: Spec) -> Entry:
 
 def _move(move: Played) -> list[object]:
     fields: list[object] = [move.ply, move.seat, move.move, move.used_us, move.credit_us, move.own_us, move.log]
-    if move.stolen_us:  # what came later is absent where it is default: old entries keep their bytes
-        fields.append({"stolen_us": move.stolen_us})
+    if move.stolen_us or move.cpu_us is not None:  # what came later is absent where it is default, to keep old bytes
+        later = {"stolen_us": move.stolen_us or None, "cpu_us": move.cpu_us}
+        fields.append({key: value for key, value in later.items() if value is not None})
     return fields
 
 

@@ -341,3 +341,33 @@ def test_whatever_happens(plan: list[tuple[str, int, str]], game: Game) -> None:
         state = state.play({seat: state.parse_move(move, seat) for seat, move in moves.items()})
     assert state.text == result.position
     assert all(move.used_us - move.credit_us <= 100_000 + MARGIN_US for move in result.moves)
+
+
+def on_cpu(delay: float, *cpu_us: int) -> Script:
+    """Answers after a delay, having used so much CPU time for it."""
+    return lambda simulation, ask: [
+        (delay, Replied(ask.seat, ask.ply, legal(simulation, ask), cpu_us=cpu_us[min(ask.ply // 2, len(cpu_us) - 1)]))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("delay", "cpu_us", "ending"),
+    [
+        (1.2, 100, Ending.NORMAL),
+        (1.4, 100, Ending.TIMEOUT),
+        (0.1, 149_000, Ending.NORMAL),
+        (0.1, 151_000, Ending.TIMEOUT),
+    ],
+)
+def test_where_cpu_time_counts(delay: float, cpu_us: int, ending: Ending) -> None:
+    """The simulation's bots have used nothing when they are asked."""
+    _, result = run("100ms cpu", a=on_cpu(delay, cpu_us), b=on_cpu(0.01, 10))
+    assert result.ending is ending
+    assert all(move.charged_us == move.cpu_us for move in result.moves)
+
+
+def test_a_bank_of_cpu_time() -> None:
+    simulation, result = run("1s+0.01s cpu", a=on_cpu(0.5, 20_000), b=on_cpu(0.01, 10_000))
+    assert result.ending is Ending.NORMAL
+    plies = [move.seat for move in result.moves].count("a")
+    assert simulation.match.seats["a"].clock.bank_us == 1_000_000 - 10_000 * plies
