@@ -128,7 +128,7 @@ def test_what_cannot_be_extended_is_one_clear_line(tmp_path: Path) -> None:
     assert arena(*command, "--games", "2", cwd=tmp_path).returncode == 0
     for options, words in (
         (["--games", "4", "--extend"], "a knockout is drawn once and cannot grow"),
-        (["--extend", "--new"], "--new and --extend contradict each other"),
+        (["--extend", "--new"], "--extend and --new contradict each other"),
         (["--extend", "--name", "other"], "no such tournament to extend: 'other'"),
     ):
         refused = arena(*command, *options, cwd=tmp_path)
