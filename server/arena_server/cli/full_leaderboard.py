@@ -98,7 +98,7 @@ def _standing_rows(board: Leaderboard, analysis: Analysis, *, draws: bool) -> It
         over = analysis.over(place, order[row + 1]) if row + 1 < len(order) else None
         yield (
             str(standing.rank),
-            marked(standing.label, withdrawn=standing.withdrawn),
+            marked(standing.label, withdrawn=standing.withdrawn, parked=standing.parked is not None),
             f"{standing.rating.conservative:.2f}",
             won_lost(standing, draws=draws),
             str(analysis.pairs[place]),

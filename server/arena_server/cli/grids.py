@@ -61,6 +61,15 @@ class Grid:
         _add_rows(table, grid.rows)
         return table
 
+    def fitted(self, width: int) -> Grid:
+        """This grid without the columns that do not fit a width in characters, and with long names cut."""
+        grid = self._fitting(width)
+        names = [column.left and not column.wraps for column in grid.columns]
+        return Grid(
+            grid.columns,
+            [[_cut(cell) if name else cell for name, cell in zip(names, row, strict=True)] for row in grid.rows],
+        )
+
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         cells = [
             cell.ljust(width) if column.left else cell.rjust(width)
@@ -85,6 +94,10 @@ class Grid:
             for column, cells_of_one in zip(self.columns, cells, strict=True)
         ]
         return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= _ENOUGH else f"{cell[: _ENOUGH - 1]}…"
 
 
 def _longest_word(cell: str) -> int:

@@ -56,6 +56,7 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
     from arena_server.cli.places import places_dict, print_places
     from arena_server.cli.tables import standings_grid
     from arena_server.store import queries, stopping
+    from arena_server.text import clean
 
     board = queries.leaderboard(store, queries.tournament(store, name))
     if as_json:
@@ -64,6 +65,11 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
     print(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
     print_places(store, board.tournament)
+    for standing in board.standings:
+        if standing.parked is not None:
+            number, why = standing.parked.number, standing.parked.why
+            game = f"{board.tournament.name}/{number}"
+            print(f"\n{clean(standing.label)} is parked since game {number}: {why}; see arena games show {game}")
     if question := stopping.told(board.tournament):
         print(f"\n{question}")
 
@@ -103,4 +109,5 @@ def standing_dict(standing: Standing) -> dict[str, Any]:
         "margin": standing.margin,
         "failures": dict(standing.failures),
         "withdrawn": standing.withdrawn,
+        "parked": standing.parked and {"after": standing.parked.number, "why": standing.parked.why},
     }

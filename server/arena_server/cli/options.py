@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -19,6 +20,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OfTournament = Annotated[
     str | None, typer.Option("--tournament", metavar="NAME", help="Which one.  [default: the one started last]")
 ]
+
+
+class Progress(StrEnum):
+    """How a run is shown."""
+
+    AUTO = "auto"
+    LINES = "lines"
+    JSON = "json"
+    NONE = "none"
 
 
 def program() -> str:

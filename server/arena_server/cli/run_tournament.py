@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, database_url, program
+from arena_server.cli.options import AsJson, Db, Progress, database_url, program
 
 if TYPE_CHECKING:
     from arena_server.coordinator.event import Event
@@ -75,6 +75,10 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it takes - games, time, memory, disk; play nothing.")
     ] = False,
+    progress: Annotated[
+        Progress, typer.Option(help="auto: a screen on a terminal, else lines; lines; json: an object a line; none.")
+    ] = Progress.AUTO,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only errors and the final result.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a tournament; the same command again goes on with what is unfinished.
@@ -88,7 +92,8 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     elif dry_run:
         _foresee(_settings(what or [], options), new=new, as_json=as_json)
     else:
-        hold(_settings(what or [], options), new=new, extend=extend, as_json=as_json)
+        shown = Progress.NONE if quiet else progress
+        hold(_settings(what or [], options), new=new, extend=extend, progress=shown, as_json=as_json)
 
 
 def _check_modes(modes: Mapping[str, bool]) -> None:
@@ -99,7 +104,9 @@ def _check_modes(modes: Mapping[str, bool]) -> None:
         raise UserError(f"{' and '.join(chosen)} contradict each other", "", "leave one of them out")
 
 
-def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) -> Tournament:
+def hold(
+    settings: Settings, *, new: bool, extend: bool = False, progress: Progress = Progress.AUTO, as_json: bool
+) -> Tournament:
     """Plays what is unfinished of a tournament and shows it; the tournament as it is then."""
     from arena_server.coordinator.event import Event
     from arena_server.store import queries
@@ -109,10 +116,11 @@ def hold(settings: Settings, *, new: bool, extend: bool = False, as_json: bool) 
     with _opened(settings) as store:
         entered = event.enter(store, new=new, extend=extend)
         _check_report(settings, entered.tournament.name)
-        _say_hello(store, entered, event, quiet=as_json)
+        if progress not in (Progress.NONE, Progress.JSON):
+            _say_hello(store, entered, event, quiet=as_json)
         if entered.tournament.status != "finished":
             with store.lock(entered.tournament) as lock:
-                _play(store, lock.tournament, event, quiet=as_json)
+                _play(store, lock.tournament, event, progress, quiet=as_json)
         _show_result(store, entered.tournament, as_json=as_json)
         _write_report(store, settings, entered.tournament, quiet=as_json)
         return queries.tournament(store, entered.tournament.name)
@@ -209,23 +217,23 @@ def length_text(spec: Spec) -> str:
     return f"{rounds}{spec.games} games a pair"
 
 
-def _play(store: Store, tournament: Tournament, event: Event, *, quiet: bool) -> None:
-    from rich.console import Console
-
+def _play(store: Store, tournament: Tournament, event: Event, progress: Progress, *, quiet: bool) -> None:
     from arena_server.cli import going_on
-    from arena_server.cli.live import LiveTable, PlainLines
+    from arena_server.cli.live import shown
     from arena_server.coordinator import Interrupted
 
-    console = Console(stderr=True)
-    with LiveTable(console) if console.is_terminal and not quiet else PlainLines() as watcher:
+    with shown(progress, quiet=quiet) as watcher:
         try:
             event.play(store, tournament, watcher)
         except Interrupted as interrupted:
-            progress = store.progress(tournament)
-            watcher.notes(
-                f"stopped: {progress.planned - progress.open} of {progress.planned} games are on record; "
+            told = store.progress(tournament)
+            line = (
+                f"stopped: {told.planned - told.open} of {told.planned} games are on record; "
                 f"the same command goes on with the rest: {going_on.command(tournament.name)}"
             )
+            if progress is Progress.NONE:
+                print(line, file=sys.stderr)
+            watcher.notes(line)
             raise SystemExit(128 + interrupted.args[0]) from None
 
 

@@ -36,9 +36,10 @@ def standings_table(standings: Sequence[Standing], width: int | None = None) -> 
     return standings_grid(standings).table(width)
 
 
-def marked(label: str, *, withdrawn: bool) -> str:
-    """``mcts 0.3 (withdrawn)``."""
-    return f"{label} (withdrawn)" if withdrawn else label
+def marked(label: str, *, withdrawn: bool, parked: bool = False) -> str:
+    """``mcts 0.3 (withdrawn)``, ``mcts 0.3 (parked)``."""
+    mark = "withdrawn" if withdrawn else "parked" if parked else ""
+    return f"{label} ({mark})" if mark else label
 
 
 def won_lost(standing: Standing, *, draws: bool) -> str:
@@ -60,7 +61,7 @@ def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[st
     for standing in standings:
         yield (
             str(standing.rank),
-            marked(standing.label, withdrawn=standing.withdrawn),
+            marked(standing.label, withdrawn=standing.withdrawn, parked=standing.parked is not None),
             f"{standing.mu:.2f}",
             f"{standing.sigma:.2f}",
             f"{standing.rating.conservative:.2f}",

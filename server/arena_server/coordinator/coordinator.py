@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena_engine import deals
 from arena_engine.game import Game
@@ -21,6 +21,9 @@ GRACE = 5.0
 """Seconds that running games have to finish after an interrupt."""
 SHOW_EVERY = 0.5
 """Seconds between two looks at the standings."""
+LEAD_EVERY = 5.0
+LEAD_SHARE = 50.0
+"""How sure the lead is, is computed after so many seconds, or so many times as long as it took."""
 BACKLOG = 8
 """Finished games that may wait for their commit, per running game."""
 
@@ -64,6 +67,7 @@ class Coordinator:
         self._wake = asyncio.Event()
         self._ended = 0
         self._began = time.monotonic()
+        self._lead_due, self._lead_told = self._began + LEAD_EVERY, ""
 
     async def run(self) -> None:
         """Plays what is open, then plans on, until the format is done.
@@ -79,7 +83,7 @@ class Coordinator:
             await self._recorder.call(self._store.finish, self.tournament)
         finally:
             watching.cancel()
-            await self._show()
+            self.watcher.stands(await self._look())
             await self._recorder.close()
 
     def stop(self) -> None:
@@ -206,16 +210,24 @@ class Coordinator:
     # Watching
 
     async def _watch(self) -> None:
-        seen = -1
+        seen, snapshot = -1, None
         while True:
-            if seen != self._ended:
-                seen = self._ended
-                await self._show()
+            if snapshot is None or seen != self._ended:
+                seen, snapshot = self._ended, await self._look()
+            self.watcher.stands(replace(snapshot, running=self.executor.running()))
             await asyncio.sleep(SHOW_EVERY)
 
-    async def _show(self) -> None:
+    async def _look(self) -> Snapshot:
         standings = await self._recorder.call(self._store.standings, self.tournament)
         progress = await self._recorder.call(self._store.progress, self.tournament)
         rate = self._ended / (time.monotonic() - self._began) if self._ended else None
-        question = await self._recorder.call(self._store.question, self.tournament)
-        self.watcher.stands(Snapshot(standings, progress, rate, progress.open / rate if rate else None, question))
+        question = await self._recorder.call(self._store.question, self.tournament) or await self._lead()
+        return Snapshot(standings, progress, rate, progress.open / rate if rate else None, question)
+
+    async def _lead(self) -> str:
+        """How sure the lead is, where no stop rule asks: computed seldom, as it takes all games so far."""
+        began = time.monotonic()
+        if began >= self._lead_due:
+            self._lead_told = await self._recorder.call(self._store.lead, self.tournament)
+            self._lead_due = time.monotonic() + max(LEAD_EVERY, LEAD_SHARE * (time.monotonic() - began))
+        return self._lead_told

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from arena_server.executors import Running
 from arena_server.model import Result
 from arena_server.store import Progress, Standing
 
@@ -18,6 +19,7 @@ class Snapshot:
         rate: games a second in this run; None before the first one ends.
         left: seconds until the plan is done at this rate; None where there is no rate.
         question: how that of the stop rule stands, in words; empty where there is none.
+        running: the games being played.
     """
 
     standings: Sequence[Standing]
@@ -25,6 +27,7 @@ class Snapshot:
     rate: float | None = None
     left: float | None = None
     question: str = ""
+    running: Sequence[Running] = ()
 
 
 class Watcher(Protocol):

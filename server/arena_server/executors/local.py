@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
 from arena_engine.game import Game
+from arena_server.executors import Running
 from arena_server.launching.bots import Bot
 from arena_server.launching.processes import Keeper
 from arena_server.model import Assignment, Entrant, Result
@@ -44,6 +46,14 @@ class LocalExecutor:
             await self._referee.__aexit__(kind, error, trace)
         finally:
             await self._keeper.close()
+
+    def running(self) -> list[Running]:
+        """The games that it plays now."""
+        now = time.monotonic()
+        return [
+            Running(driver.match.assignment, driver.match.ply, driver.match.asking, now - began)
+            for driver, began in self._referee.playing.items()
+        ]
 
     async def play(self, assignment: Assignment) -> Result:
         """Plays one attempt to its end; raises ArenaError when the keeper is lost, for which no bot is to blame."""

@@ -121,6 +121,11 @@ class Match:
         """The number of the ply being played."""
         return len(self.plies)
 
+    @property
+    def asking(self) -> str:
+        """Letters of the seats whose answers are awaited."""
+        return "".join(seat.letter for seat in self.seats.values() if seat.open)
+
     def on(self, event: Event, now: Now) -> list[Effect]:
         """Takes one event and says what is to be done about it."""
         if self.result is not None:

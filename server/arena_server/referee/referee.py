@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
@@ -26,6 +27,9 @@ class Referee:
         bots: how to start each entrant.
         concurrency: games at the same time, for the number of processes that are kept.
         transport: ``unix`` or ``tcp``.
+
+    Attributes:
+        playing: the games being played, each with the monotonic instant it began.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class Referee:
         self.game = game
         self.bots = bots
         self.keeper = keeper
+        self.playing: dict[Driver, float] = {}
         self._most = max(2 * concurrency * game.max_seats, len(bots))
         self._lobby = Lobby(game)
         self._transport = transport
@@ -59,12 +64,14 @@ class Referee:
     async def play(self, assignment: Assignment) -> Result:
         """Plays one attempt to its end."""
         driver = Driver(assignment, self.game, self._stalls)
+        self.playing[driver] = time.monotonic()
         players: dict[str, Player] = {}
         try:
             seats = zip(assignment.planned.letters, assignment.entrants, strict=True)
             await asyncio.gather(*(self._seat(driver, letter, entrant, players) for letter, entrant in seats))
             return await blackbox.read_out(await driver.finished, driver.chairs, self.bots)
         finally:
+            del self.playing[driver]
             thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
             driver.close()
             for letter, player in players.items():

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from arena_server.formats import Stage
 from arena_server.model import About, Pairing, PlannedGame, Result, Spec
-from arena_server.store import amendments, descriptions, lock, schedule, standings, stopping, tournaments, writer
+from arena_server.store import amendments, descriptions, lead, lock, schedule, standings, stopping, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
 
@@ -201,6 +201,11 @@ class Store:
         """How the question of its stop rule stands now, for people; empty where it has none."""
         with self.database.read() as connection:
             return stopping.told(tournaments.by_id(connection, tournament.id))
+
+    def lead(self, tournament: Tournament) -> str:
+        """How sure the lead is, for people; reads every game that is rated; empty while there is nothing to say."""
+        with self.database.read() as connection:
+            return lead.lead(connection, tournament)
 
     def finish(self, tournament: Tournament) -> None:
         """Marks the tournament finished: from then on its secret may be revealed."""

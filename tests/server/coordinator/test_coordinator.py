@@ -20,6 +20,7 @@ from tournaments import patchwork_spec, tiny_spec
 
 from arena_engine.game import Game, find
 from arena_server.coordinator import Coordinator, Interrupted, Snapshot
+from arena_server.executors import Running
 from arena_server.model import ArenaError, Assignment, Ending, Probation, Result, Spec
 from arena_server.referee.events import Ask, Event, NotSeated, Replied
 from arena_server.store import Store, queries
@@ -35,23 +36,26 @@ class Paper:
         self.game = game
         self.capacity = capacity
         self.rule = rule
-        self.running: Counter[bool] = Counter()
+        self.playing: Counter[bool] = Counter()
         self.most = 0
         self.beside_alone = 0
         self.given: list[tuple[int, int]] = []
         self.dice = random.Random(1)
 
+    def running(self) -> list[Running]:
+        return []
+
     async def play(self, assignment: Assignment) -> Result:
         self.given.append((assignment.planned.number, assignment.token.attempt))
-        self.running[assignment.alone] += 1
-        self.most = max(self.most, self.running.total())
-        if self.running[True]:
-            self.beside_alone = max(self.beside_alone, self.running.total() - 1)
+        self.playing[assignment.alone] += 1
+        self.most = max(self.most, self.playing.total())
+        if self.playing[True]:
+            self.beside_alone = max(self.beside_alone, self.playing.total() - 1)
         try:
             await asyncio.sleep(self.dice.random() / 200)
             return self.result(assignment)
         finally:
-            self.running[assignment.alone] -= 1
+            self.playing[assignment.alone] -= 1
 
     def result(self, assignment: Assignment) -> Result:
         ending = self.rule(assignment)
