@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 CORE := $(wildcard engine/core/*)
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: tournament test check proto spec-schema fuzz bench constraints clean
+.PHONY: tournament test check proto spec-schema fuzz bench faults constraints clean
 
 tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
 	$(BIN)/arena run-tournament
@@ -36,6 +36,9 @@ fuzz: $(DEV_READY)  ## Fuzzes parsers and both cores for an hour; FUZZ=600 for t
 bench: $(DEV_READY)  ## Measures against floors of the same run; writes bench.json. PARTS=engine: only that.
 	@$(PIP) install -c constraints.txt -e '.[dev,postgres,bench]'
 	$(BIN)/python benchmarks/run.py $(PARTS)
+
+faults: $(DEV_READY)  ## Measures what must hold under faults; writes faults.json. PARTS=kills KILLS=50: one part, fewer kills.
+	$(BIN)/python benchmarks/faults/run.py $(PARTS)
 
 constraints:  ## Writes the exact set of a fresh installation.
 	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(PIP) install -e '.[dev,postgres]'

@@ -5,14 +5,13 @@ These machines are noisy: compare the ratios, not the absolutes. ``python benchm
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
+
+import table  # noqa: E402 - found by the line above
 
 PARTS = ("referee", "recording", "engine", "gym")
 """Modules with a `measure`; the referee's comes first, since its keeper must start before grpc is imported."""
@@ -26,22 +25,5 @@ AIMS = {
 }
 """What we aim at, beside the figure."""
 
-
-def main() -> None:
-    """Measures, prints as it goes, and keeps the figures of parts that were not asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
-    wanted = parser.parse_args().parts
-    if unknown := set(wanted) - set(PARTS):
-        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    path = ROOT / "bench.json"
-    figures: dict[str, float] = json.loads(path.read_text()) if wanted and path.exists() else {}
-    for part in [part for part in PARTS if part in wanted or not wanted]:
-        measured: dict[str, float] = import_module(part).measure()
-        for name, value in measured.items():
-            print(f"{name:40} {value:14,.2f}  {AIMS.get(name, '')}".rstrip(), flush=True)
-        figures.update(measured)
-        path.write_text(json.dumps(figures, indent=2) + "\n")
-
-
-main()
+if __name__ == "__main__":
+    table.run("Measures the arena against floors of the same run.", PARTS, AIMS, "bench.json")

@@ -7,6 +7,7 @@ computed anew from the contracts, the secrets and the journal, and must be equal
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Table, select
+from sqlalchemy import JSON, Connection, Dialect, Row, Select, Table, Text, TypeDecorator, select, type_coerce
 
 from arena_engine import deals
 from arena_engine.game import Game, find
@@ -98,6 +99,20 @@ def _silent(_done: int, _total: int) -> None:
     pass
 
 
+class _Readable(TypeDecorator[Any]):
+    """JSON that may be damaged: then it is unlike anything that should stand there."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: object, _dialect: Dialect) -> object:
+        """What a database gives as text is read."""
+        try:
+            return json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            return {"damaged": value}
+
+
 class _EnoughError(Exception):
     """MAX_PROBLEMS were found."""
 
@@ -140,7 +155,10 @@ class _Verification:
         return Report(self._tournament, closed, self._attempts, self._head, tuple(problems))
 
     def _of(self, table: Table, *order: str) -> Select[Any]:
-        return select(table).where(table.c.tournament_id == self._row.id).order_by(*(table.c[key] for key in order))
+        columns = (
+            type_coerce(one, _Readable()).label(one.name) if isinstance(one.type, JSON) else one for one in table.c
+        )
+        return select(*columns).where(table.c.tournament_id == self._row.id).order_by(*(table.c[key] for key in order))
 
     def _found(self, what: str, number: int = 0, attempt: int = 0) -> None:
         self._problems.append(Problem(number, attempt, what))
@@ -310,6 +328,7 @@ class _Verification:
             if self._tournament.status is Status.FINISHED and row.status == GameStatus.PLANNED:
                 self._found("the game is open in a finished tournament", row.number)
             found = self._seats.get(row.number, [])
+            self._same("order of seats", [seat.seat for seat in found], list(range(len(found))), row.number)
             seats = [{name: getattr(seat, name) for name in _UNPLAYED_SEAT} for seat in found]
             played = [] if result is None else seat_columns(result)
             self._same("seats", seats, played or [_UNPLAYED_SEAT] * len(seats), row.number)

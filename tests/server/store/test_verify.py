@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -135,6 +136,25 @@ def test_a_contract_that_says_nothing_is_told(played: tuple[Store, str]) -> None
     edit = ("UPDATE tournament SET contract = ?", ("{}",))
     with edited(path, edit), pytest.raises(ArenaError, match="a tournament's contract is damaged"):
         check(store)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("game SET deal", '{"order" "abc"}', "planned game is"),
+        ("seat SET seat", 19, r"order of seats is \[0, 1, 19\]"),
+    ],
+)
+def test_damage_is_told_by_its_game(played: tuple[Store, str], column: str, value: object, told: str) -> None:
+    """What can no longer be read, or only moves the last seat on."""
+    store, path = played
+    last = " AND seat = 2" if column.startswith("seat") else ""
+    statement = f"UPDATE {column} = ? WHERE tournament_id = 1 AND number = 3{last}"
+    with edited(path, (statement, (value,))):
+        first = check(store).first
+    assert first is not None
+    assert first.number == 3
+    assert re.search(told, first.what)
 
 
 def test_a_missing_row_is_found(played: tuple[Store, str]) -> None:

@@ -1,0 +1,83 @@
+"""What the command's process grows by over GROWTH games of instant bots: memory; and that nothing else grows."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+from command import bot, start  # tests/support
+from table import progress
+
+from arena_server.store import Store, queries
+from faults.sizes import size
+
+PERIOD = 1.0
+"""Seconds between two looks."""
+
+
+class Look(NamedTuple):
+    """The command's process at one moment."""
+
+    games: int
+    rss_mb: float
+    descriptors: int
+    threads: int
+    processes: int
+
+
+def measure() -> dict[str, float]:
+    """Memory by a straight line through the last three quarters; everything else must stay as it was there."""
+    games = size("GROWTH", 5000) // 2 * 2
+    looks = [look for look in watched(games) if look.games >= games / 4]
+    for name in ("descriptors", "threads", "processes"):
+        early, late = ([getattr(look, name) for look in half] for half in halves(looks))
+        if max(late) > max(early):
+            raise AssertionError(f"{name} grew from {max(early)} to {max(late)}")
+        print(f"{name}: {max(early)} at most in the first half, {max(late)} in the second", flush=True)
+    slope, _ = statistics.linear_regression([look.games for look in looks], [look.rss_mb for look in looks])
+    return {"rss_mb_per_1k_games": slope * 1000}
+
+
+def halves(looks: list[Look]) -> tuple[list[Look], list[Look]]:
+    return looks[: len(looks) // 2], looks[len(looks) // 2 :]
+
+
+def watched(games: int) -> list[Look]:
+    """Plays, and looks at the process again and again."""
+    looks = []
+    with tempfile.TemporaryDirectory(prefix="f") as name:
+        folder = Path(name)
+        bots = [bot(folder, "one"), bot(folder, "two", "return state.legal_moves()[-1]")]
+        options = ("--games", str(games), "--time", "5s", "--concurrency", "2")
+        process = start("run-tournament", *bots, *options, cwd=folder, TMPDIR=name)
+        seen = psutil.Process(process.pid)
+        while process.poll() is None:
+            time.sleep(PERIOD)
+            try:
+                looks.append(look_at(seen, finished(folder)))
+            except psutil.Error:
+                break  # it has just ended
+            progress(looks[-1].games, games, f"games, {looks[-1].rss_mb:.1f} MB")
+        _, errors = process.communicate()
+        if process.returncode:
+            raise RuntimeError(errors)
+    return looks
+
+
+def look_at(process: psutil.Process, games: int) -> Look:
+    with process.oneshot():
+        family = process.children(recursive=True)
+        return Look(games, process.memory_info().rss / 1e6, process.num_fds(), process.num_threads(), len(family))
+
+
+def finished(folder: Path) -> int:
+    """Games on record."""
+    if not (folder / "arena.db").exists():
+        return 0
+    with Store.open(str(folder / "arena.db"), create=False) as store:
+        known = queries.tournaments(store)
+        return store.progress(queries.tournament(store)).finished if known else 0

@@ -1,0 +1,66 @@
+"""Kills: at every step that changes a file, in recording and in the whole command, and KILLS random instants."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import tempfile
+import traceback
+from pathlib import Path
+
+from kills import Subject, the_command  # tests/support
+from striking import Strike, Striker
+from table import progress
+
+from faults.sizes import size
+
+SUBJECTS: dict[str, Subject] = {}
+"""Of this process."""
+
+
+def measure() -> dict[str, float]:
+    """Kills on every core; each is followed by another run, which must complete as if nothing had happened."""
+    with multiprocessing.get_context("spawn").Pool(len(os.sched_getaffinity(0)), _begin) as pool:
+        paper, command = pool.map(_calls, ["paper", "command"])
+        dice = random.Random(os.urandom(8))
+        work = [("paper", Strike(at)) for at in range(1, paper + 1)]
+        work += [("command", Strike(at)) for at in range(1, command + 1)]
+        work += [("command", Strike(after=dice.uniform(0.01, 1.5))) for _ in range(size("KILLS", 1000))]
+        if "KILLS" in os.environ:
+            work = dice.sample(work, min(len(work), size("KILLS", 1000)))
+        violations = 0
+        for done, violation in enumerate(pool.imap_unordered(_kill, work), 1):
+            if violation:
+                violations += 1
+                print(violation)
+            progress(done, len(work), f"kills, {violations} violations")
+    return {"kill_points": len(work), "kill_violations": violations}
+
+
+def _begin() -> None:
+    """Makes the subjects of this process, whose striker ends with it."""
+    folder = Path(tempfile.mkdtemp(prefix="f"))
+    tempfile.tempdir = str(folder)
+    striker = Striker()
+    for name, make in (("paper", _paper), ("command", the_command)):
+        (folder / name).mkdir()
+        SUBJECTS[name] = make(striker, folder / name)
+
+
+def _paper(striker: Striker, folder: Path) -> Subject:
+    return Subject(striker, folder, program="paper_tournament")
+
+
+def _calls(subject: str) -> int:
+    return SUBJECTS[subject].whole.calls
+
+
+def _kill(task: tuple[str, Strike]) -> str:
+    """What was violated, in words; empty where nothing was."""
+    subject, strike = task
+    try:
+        SUBJECTS[subject].strike(strike)
+    except Exception:  # noqa: BLE001 - any is a violation
+        return f"{subject} {strike}\n{traceback.format_exc()}"
+    return ""
