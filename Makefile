@@ -38,7 +38,7 @@ bench: $(DEV_READY)  ## Measures against floors of the same run; writes bench.js
 	$(BIN)/python benchmarks/run.py $(PARTS)
 
 faults: $(DEV_READY)  ## Measures what must hold under faults; writes faults.json. PARTS=kills KILLS=50: one part, fewer kills.
-	$(BIN)/python benchmarks/faults/run.py $(PARTS)
+	$(BIN)/python benchmarks/run_faults.py $(PARTS)
 
 constraints:  ## Writes the exact set of a fresh installation.
 	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(PIP) install -e '.[dev,postgres]'

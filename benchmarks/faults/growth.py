@@ -15,7 +15,7 @@ from table import progress
 from arena_server.store import Store, queries
 from faults.sizes import size
 
-PERIOD = 1.0
+PERIOD = 2.0
 """Seconds between two looks."""
 
 
@@ -61,6 +61,9 @@ def watched(games: int) -> list[Look]:
                 looks.append(look_at(seen, finished(folder)))
             except psutil.Error:
                 break  # it has just ended
+            if not looks[-1].rss_mb:
+                looks.pop()  # likewise
+                break
             progress(looks[-1].games, games, f"games, {looks[-1].rss_mb:.1f} MB")
         _, errors = process.communicate()
         if process.returncode:

@@ -21,7 +21,11 @@ SUBJECTS: dict[str, Subject] = {}
 
 def measure() -> dict[str, float]:
     """Kills on every core; each is followed by another run, which must complete as if nothing had happened."""
-    with multiprocessing.get_context("spawn").Pool(len(os.sched_getaffinity(0)), _begin) as pool:
+    workers = len(os.sched_getaffinity(0))
+    with (
+        tempfile.TemporaryDirectory(prefix="f") as folder,
+        multiprocessing.get_context("spawn").Pool(workers, _begin, (folder,)) as pool,
+    ):
         paper, command = pool.map(_calls, ["paper", "command"])
         dice = random.Random(os.urandom(8))
         work = [("paper", Strike(at)) for at in range(1, paper + 1)]
@@ -38,9 +42,9 @@ def measure() -> dict[str, float]:
     return {"kill_points": len(work), "kill_violations": violations}
 
 
-def _begin() -> None:
+def _begin(root: str) -> None:
     """Makes the subjects of this process, whose striker ends with it."""
-    folder = Path(tempfile.mkdtemp(prefix="f"))
+    folder = Path(tempfile.mkdtemp(dir=root))
     tempfile.tempdir = str(folder)
     striker = Striker()
     for name, make in (("paper", _paper), ("command", the_command)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
