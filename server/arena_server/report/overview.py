@@ -11,7 +11,7 @@ from arena_engine.game import SEATS
 from arena_server.model import FAILURES
 from arena_server.report import plots, standings
 from arena_server.report.contents import Contents
-from arena_server.store import Status, Tournament
+from arena_server.store import Status, Tournament, stopping
 from arena_server.store.crosstable import Cell, Score
 
 _HEATS = 7
@@ -52,6 +52,7 @@ def context(contents: Contents) -> dict[str, Any]:
         "labels": contents.labels,
         "letters": SEATS[: contents.tournament.spec.seats],
         "summary": _summary(contents),
+        "question": stopping.told(contents.tournament),
         "entries": entries,
         "draws": draws,
         "owned": any(about.owner or about.group for about in contents.about),

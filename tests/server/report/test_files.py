@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 import sys
@@ -19,6 +20,7 @@ from requirements import require_module
 from tournaments import begin, patchwork_spec
 
 from arena_server.model import About, Entrant
+from arena_server.ratings.stopping import canonical
 from arena_server.report import games, standings, tables, writing
 from arena_server.report.columns import Table
 from arena_server.store import Store
@@ -222,6 +224,17 @@ def test_a_report_of_nothing_yet(arena: Arena) -> None:
     assert len(read(Path("empty-report/standings.csv"))) == 3
     assert read(Path("empty-report/games.csv")) == []
     assert "no games yet" in Path("empty-report/report.html").read_text("utf-8")
+
+
+def test_a_question_is_told_as_the_leaderboard_tells_it(arena: Arena) -> None:
+    spec = patchwork_spec(2, 8, format="match", stop=canonical("sprt elo0=0 elo1=150 alpha=0.1 beta=0.1"))
+    with Store.open("arena.db") as store, (playing := begin(store, spec, name="asked")).lock:
+        store.record(playing.results())
+    told = arena("leaderboard", "--tournament", "asked").out.strip().splitlines()[-1]
+    assert "llr" in told.lower()
+    arena("report", "asked")
+    page = html.unescape(Path("asked-report/report.html").read_text("utf-8"))
+    assert f'<p class="question">{told}</p>' in page
 
 
 @pytest.mark.parametrize("form", ["swiss", "knockout", "double-elimination", "ladder"])
