@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
-from simulated_results import Setting, coverage, error_rate
+from simulated_results import Setting, coverage, error_rate, wrong_leaders
 
 from arena_server.ratings.bradley_terry import fit
 from arena_server.ratings.ranks import rank_ranges
@@ -32,6 +32,13 @@ TESTS = (
     ("0..50 Elo, deals matter", Sprt(0, 50), 0.5),
 )
 
+LEADERS = {
+    "2 equal": ((1e-9, 0.0), 1, 100),
+    "5 equal": ((1e-9, 0.0, 0.0, 0.0, 0.0), 1, 36),
+    "6, the third and the fourth equal": ((2.0, 1.5, 0.5 + 1e-9, 0.5, -1.0, -1.0), 3, 36),
+}
+"""Strengths in logits, how many best ones are asked for, and passes; the hardest cases."""
+
 
 def measure(tournaments: int = 100) -> dict[str, float]:
     """Coverage and errors of tests in percent, and the seconds that 200 bots take."""
@@ -40,7 +47,7 @@ def measure(tournaments: int = 100) -> dict[str, float]:
         for name, setting in SETTINGS.items()
         for what, share in asdict(coverage(setting, tournaments, seed=1)).items()
     }
-    return {**figures, **_errors(tournaments), "statistics_200_bots_s": _seconds(bots=200)}
+    return {**figures, **_errors(tournaments), **_leaders(tournaments), "statistics_200_bots_s": _seconds(bots=200)}
 
 
 def _errors(tests: int) -> dict[str, float]:
@@ -49,6 +56,24 @@ def _errors(tests: int) -> dict[str, float]:
         f"sprt {kind}, truth is elo{number}: errors": 100 * error_rate(test, elo, deals, tests, seed=number)
         for kind, test, deals in TESTS
         for number, elo in enumerate((test.elo0, test.elo1))
+    }
+
+
+def _leaders(tournaments: int) -> dict[str, float]:
+    """Wrong answers in percent; 10 are allowed."""
+    return {
+        f"best {count} of {name}, deals {deals:g}: errors": 100
+        * wrong_leaders(
+            Setting(bots=len(strengths), pairs=1, deals=deals),
+            strengths,
+            count,
+            percent=90,
+            passes=passes,
+            times=tournaments,
+            seed=1,
+        )[1]
+        for name, (strengths, count, passes) in LEADERS.items()
+        for deals in (0.0, 0.5)
     }
 
 
