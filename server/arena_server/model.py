@@ -292,6 +292,7 @@ class Spec:
         late: entrants by index who came later, each with its first stage.
         withdrawn: entrants by index who were taken out, each with the first stage it is out of.
         suite: listed deals as sorted pairs, which are played in turn; empty where they are shuffled.
+        variants: deal options like ``deals``, which shuffled deals have in turn; empty where all have the same.
     """
 
     entrants: tuple[Entrant, ...]
@@ -310,6 +311,7 @@ class Spec:
     late: tuple[tuple[int, int], ...] = ()
     withdrawn: tuple[tuple[int, int], ...] = ()
     suite: tuple[tuple[tuple[str, str], ...], ...] = ()
+    variants: tuple[tuple[tuple[str, str], ...], ...] = ()
     probation: Probation = Probation()
 
     def present(self, stage: int) -> tuple[int, ...]:
@@ -330,6 +332,7 @@ class Spec:
             "late": (_lists(self.late), []),
             "withdrawn": (_lists(self.withdrawn), []),
             "suite": ([dict(deal) for deal in self.suite], []),
+            "variants": ([dict(options) for options in self.variants], []),
             "probation": (asdict(self.probation), asdict(Probation())),
         }
         return {
@@ -360,6 +363,7 @@ class Spec:
             late=tuple((entrant, stage) for entrant, stage in data.get("late", ())),
             withdrawn=tuple((entrant, stage) for entrant, stage in data.get("withdrawn", ())),
             suite=tuple(tuple(sorted(deal.items())) for deal in data.get("suite", ())),
+            variants=tuple(tuple(sorted(options.items())) for options in data.get("variants", ())),
             probation=Probation(**data.get("probation", {})),
             **plain,
         )

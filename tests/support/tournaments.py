@@ -26,7 +26,7 @@ def tiny_spec(bots: int = 3, games: int = 6, **more: Any) -> Spec:
 
 
 def patchwork_spec(bots: int = 3, games: int = 4, **more: Any) -> Spec:
-    return Spec(entrants(bots), games=games, deals=(("edition", "original"),), **{"seed": "7", **more})
+    return Spec(entrants(bots), games=games, **{"deals": (("edition", "original"),), "seed": "7", **more})
 
 
 @dataclass

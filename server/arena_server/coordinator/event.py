@@ -149,11 +149,8 @@ def _bots(settings: Settings) -> list[Bot]:
 
 
 def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
-    options = {} if settings.edition is None else {"edition": settings.edition}
-    try:
-        options = game.options(options)
-    except DealError as error:
-        raise UserError("no such edition", repr(settings.edition), error.why, key=("edition",)) from None
+    variants = _variants(settings, game)
+    options = variants[0] if variants else _options(game, settings.edition, "edition")
     with settings.telling("time"):
         control = _time_control(settings.time or "100ms")
         if settings.clock is not None:
@@ -180,8 +177,30 @@ def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
         challengers=1 if settings.challengers is None else settings.challengers,
         probation=_probation(settings.probation),
         stop=stop,
+        variants=tuple(tuple(sorted(variant.items())) for variant in variants),
         suite=() if settings.deals is None else _suite(Path(settings.deals), game, options),
     )
+
+
+def _variants(settings: Settings, game: Game) -> list[dict[str, str]]:
+    """The deal options that deals have in turn; none where all have the same."""
+    if settings.editions is None:
+        return []
+    others = [key for key in ("edition", "deals") if getattr(settings, key) is not None]
+    if others:
+        fix = "leave one of them out"
+        raise UserError(f"editions beside {others[0]}", repr(settings.editions), fix, key=("editions",))
+    if not settings.editions:
+        raise UserError("no editions", "[]", "name one at least, or leave the key out", key=("editions",))
+    return [_options(game, edition, "editions", place) for place, edition in enumerate(settings.editions)]
+
+
+def _options(game: Game, edition: str | None, *key: str | int) -> dict[str, str]:
+    """Complete deal options."""
+    try:
+        return game.options({} if edition is None else {"edition": edition})
+    except DealError as error:
+        raise UserError("no such edition", repr(edition), error.why, key=key) from None
 
 
 def _suite(path: Path, game: Game, options: Mapping[str, str]) -> tuple[tuple[tuple[str, str], ...], ...]:

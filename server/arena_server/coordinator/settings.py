@@ -122,6 +122,11 @@ class Settings(_Table):
         examples=["top 3 at 95%"],
     )
     edition: str | None = Field(None, description="Edition of the board: original or revised.", examples=["original"])
+    editions: list[str] | None = Field(
+        None,
+        description="Several editions, which deals have in turn, instead of the one.",
+        examples=[["original", "revised"]],
+    )
     deals: str | None = Field(
         None,
         description="A suite: a file of deals that are played in turn, instead of shuffled ones.",
@@ -174,6 +179,8 @@ class Settings(_Table):
     def over(self, file: Self) -> Self:
         """These settings where they say something, else the file's."""
         mine = {key: getattr(self, key) for key in self.model_fields_set}
+        if mine.keys() & {"edition", "deals"}:  # they say it in place of the editions
+            mine.setdefault("editions", None)
         both = file.model_copy(update=mine)
         return both if file.origin is None else both.coming_from(file.origin.without(mine))
 

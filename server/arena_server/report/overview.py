@@ -146,7 +146,7 @@ def _won_lost(score: Score, *, draws: bool) -> str:
 
 def _contract(tournament: Tournament) -> Mapping[str, str]:
     spec = tournament.spec
-    deals = [f"{key} {value}" for key, value in spec.deals]
+    deals = [f"{key} {value}" for options in spec.variants or (spec.deals,) for key, value in options]
     return {
         "game": f"{spec.game}, rules {spec.rules}, {spec.seats} seats",
         "deals": ", ".join([*deals, *([f"{len(spec.suite)} listed"] if spec.suite else [])]) or "as the game has them",

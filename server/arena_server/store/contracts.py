@@ -59,7 +59,7 @@ def differences(stored: Spec, given: Spec) -> list[str]:
     """What the contracts differ in, as ``key: stored -> now``."""
     before, after = stored.contract(), given.contract()
     changes = [
-        f"{key}: {_shown(before.get(key))} -> {_shown(after.get(key))}"
+        f"{key}: {_shown(key, before.get(key))} -> {_shown(key, after.get(key))}"
         for key in {**before, **after}
         if key != "entrants" and before.get(key) != after.get(key)
     ]
@@ -132,9 +132,11 @@ def _names(spec: Spec) -> str:
     return ", ".join(labels)
 
 
-def _shown(value: object) -> str:
+def _shown(key: str, value: object) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
+    if key == "variants" and isinstance(value, list):
+        return "; ".join(_shown("", options) for options in value)
     if isinstance(value, list) and isinstance(value[0], Mapping):  # a suite
         return f"{len(value)} deals with SHA-256 {hashlib.sha256(canonical_json(value)).hexdigest()[:8]}"
     return "none" if value is None else str(value)

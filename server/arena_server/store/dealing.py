@@ -22,17 +22,18 @@ def dealt(terms: Terms, game: Game, closed: Sequence[Stage], pairings: Sequence[
         pairings: as the format plans them.
     """
     spec, before = terms.spec, [pairing for stage in closed for pairing in stage.pairings]
+    places = list(_places([*before, *pairings]))[len(before) :]
     if spec.suite:
-        places = list(_places([*before, *pairings]))[len(before) :]
         return [dict(spec.suite[place % len(spec.suite)]) for place in places]
+    variants = spec.variants or (spec.deals,)
     return [
-        game.deal(dict(spec.deals), spec.seats, deals.shuffler(terms.secret, spec.game, number))
-        for number, _ in enumerate(pairings, 1 + len(before))
+        game.deal(dict(variants[place % len(variants)]), spec.seats, deals.shuffler(terms.secret, spec.game, number))
+        for number, place in enumerate(places, 1 + len(before))
     ]
 
 
 def _places(pairings: Sequence[Pairing]) -> Iterator[int]:
-    """The place in an endless suite of each pairing's deal.
+    """The place of each pairing's deal in an endless list of them.
 
     Entrants who meet again go on to the next deal. Those who meet for the first time begin as far on as one of them
     has met others, so that in a round everybody plays the same deal, and nobody plays one in every round.

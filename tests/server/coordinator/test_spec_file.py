@@ -13,7 +13,7 @@ from arena_server.coordinator import spec_file, spec_schema
 from arena_server.coordinator.event import Event
 from arena_server.coordinator.example_spec import example
 from arena_server.coordinator.settings import BotEntry, ProbationTable, Settings
-from arena_server.model import Probation, UserError
+from arena_server.model import Probation, Spec, UserError
 
 FULL = """
 schema = 1
@@ -159,6 +159,9 @@ MISTAKES: dict[str, tuple[str, str]] = {
     'format = "swis"': ("line 1, key format: no such format: 'swis'", "did you mean swiss?"),
     "games = 5": ("line 1, key games: number of games: 5", "did you mean 4 or 6?"),
     "concurrency = 0": ("line 1, key concurrency: not a number of games to play at once: 0", "1 or more"),
+    'editions = [\n"original",\n"first"]': ("line 3, key editions: no such edition: 'first'", ""),
+    "editions = []": ("line 1, key editions: no editions: []", "name one"),
+    'editions = ["original"]\nedition = "revised"': ("line 1, key editions: editions beside edition", "leave one"),
     # what contradicts
     'format = "swiss"\nchallengers = 1': ("line 2, key challengers: a swiss has no challengers: 1", "choose gauntlet"),
     "rounds = 3": ("line 1, key rounds: a round-robin has no rounds to choose: 3", "leave it out"),
@@ -253,3 +256,12 @@ def test_the_schema_knows_the_same_keys() -> None:
     assert set(schema["properties"]) == set(keys_of(Settings))
     assert schema["additionalProperties"] is False
     assert "null" not in spec_schema.text()
+
+
+def test_editions_are_taken_in_turn_unless_the_command_line_names_one(tmp_path: Path) -> None:
+    file = spec_file.read(written(tmp_path, 'editions = ["revised", "original"]'))
+    spec = Event.of(file).spec
+    assert [dict(options) for options in spec.variants] == [{"edition": "revised"}, {"edition": "original"}]
+    assert Spec.from_contract(spec.contract()) == spec
+    one = Event.of(Settings.said({"edition": "revised"}).over(file)).spec
+    assert (one.variants, dict(one.deals)) == ((), {"edition": "revised"})

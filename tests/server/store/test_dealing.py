@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning import first_wins, play, spec
 from tiny_game import GAME
-from tournaments import begin, tiny_spec
+from tournaments import begin, patchwork_spec, tiny_spec
 
 from arena_engine import suites
 from arena_server.formats import Stage
@@ -93,3 +93,21 @@ def test_shuffled_deals_follow_from_the_number_of_their_pairing() -> None:
     whole = dealt(terms, GAME, (), pairings)
     parts = dealt(terms, GAME, [Stage(1, tuple(pairings[:2]))], pairings[2:])
     assert whole[2:] == parts
+
+
+EDITIONS = ((("edition", "revised"),), (("edition", "original"),))
+
+
+def test_shuffled_deals_have_the_variants_in_turn_for_every_two_who_meet(store: Store) -> None:
+    playing = begin(store, patchwork_spec(3, 8, deals=EDITIONS[0], variants=EDITIONS), name="both")
+    by_table = defaultdict[frozenset[int], list[str]](list)
+    for assignment in playing.assignments()[::2]:
+        by_table[frozenset(assignment.planned.seats)].append(assignment.planned.deal["edition"])
+    assert len({assignment.planned.deal["circle"] for assignment in playing.assignments()}) == 3 * 4
+    assert all(Counter(editions) == {"revised": 2, "original": 2} for editions in by_table.values())
+    store.record(playing.results())
+    store.finish(playing.tournament)
+    playing.lock.release()
+    assert verify(store, playing.tournament).ok
+    with pytest.raises(UserError, match="variants: edition=revised; edition=original -> none"):
+        store.enter(patchwork_spec(3, 8, deals=EDITIONS[0]), name="both")
