@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from arena_engine import deals
 from arena_engine.game import Game
+from arena_server.coordinator.machine import Strain
 from arena_server.coordinator.recorder import Recorder
 from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.executors import Executor
@@ -49,6 +50,9 @@ class Coordinator:
 
     Args:
         tournament: as its lock gives it.
+
+    Attributes:
+        strain: what this run suffered from the machine.
     """
 
     def __init__(self, store: Store, tournament: Tournament, game: Game, executor: Executor, watcher: Watcher) -> None:
@@ -56,6 +60,7 @@ class Coordinator:
         self.game = game
         self.executor = executor
         self.watcher = watcher
+        self.strain = Strain()
         self._recorder = Recorder(store)
         self._store = store
         self._queue: deque[Turn] = deque()
@@ -180,6 +185,7 @@ class Coordinator:
         self._ended += 1
         if not recorded.refused:
             self.watcher.ended(result)
+            self.strain.note(result)
         for parked in recorded.parked:
             self._park(parked)
         if recorded.stopped:  # nothing is to be played any more, nor to be recorded

@@ -10,13 +10,15 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from arena_engine import suites
 from arena_engine.game import DealError, Game, find
 from arena_server import formats
+from arena_server.coordinator import machine
 from arena_server.coordinator.coordinator import Coordinator, Interrupted
 from arena_server.coordinator.facts import command_line, facts
 from arena_server.coordinator.settings import ProbationTable, Settings
@@ -104,15 +106,27 @@ class Event:
             Interrupted: Ctrl-C or SIGTERM; its argument is the signal's number.
             ArenaError: games cannot be played or recorded.
         """
+        seen = machine.look()
+        event = self if self.settings.concurrency is not None else replace(self, capacity=self._fitting(seen, watcher))
+        for line in seen.warnings(event.capacity, self.spec.seats, self.spec.time_control):
+            watcher.notes(line)
         keeper = Keeper.start()
         prepare_grpc()
-        store.begin_run(tournament, facts(self.game, command_line(), self._run_settings()))
-        _run(self._play(store, tournament, watcher, keeper))
+        store.begin_run(tournament, facts(self.game, command_line(), event._run_settings(seen)))  # noqa: SLF001 - ours
+        _run(event._play(store, tournament, watcher, keeper))  # noqa: SLF001 - likewise
 
-    def _run_settings(self) -> dict[str, str | int]:
+    def _fitting(self, seen: machine.Look, watcher: Watcher) -> int:
+        """Games at once where nobody has said how many."""
+        fitting = min(self.capacity, seen.capacity(self.spec.seats))
+        if fitting < self.capacity:
+            watcher.notes(f"{fitting} at once instead of {self.capacity}: this machine has no room for more now")
+        return fitting
+
+    def _run_settings(self, seen: machine.Look) -> dict[str, Any]:
         """What may differ between two runs of one contract."""
         restart = self.settings.restart or "never"
-        return {"concurrency": self.capacity, "restart": restart, "transport": self.transport}
+        chosen = {"concurrency": self.capacity, "restart": restart, "transport": self.transport}
+        return {**chosen, "self_test": asdict(seen)}
 
     async def _play(self, store: Store, tournament: Tournament, watcher: Watcher, keeper: Keeper) -> None:
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - imports grpc: after the keeper
@@ -133,6 +147,9 @@ class Event:
                 await coordinator.run()
             except Interrupted:
                 raise Interrupted(received[0]) from None
+            finally:
+                for line in coordinator.strain.lines():
+                    watcher.notes(line)
 
 
 def prepare_grpc() -> None:
