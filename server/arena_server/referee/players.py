@@ -173,6 +173,7 @@ class Players:
         players = self._all()
         idle = sorted((player for player in players if not player.games), key=lambda player: player.used)
         for player in idle[: max(0, len(players) + 1 - self.most)]:
+            self._forget(player)  # now: the next seat of this very game may look for one
             self._later(self._stop(player))
 
     async def _retire(self, player: Player, patience: float) -> None:
@@ -189,10 +190,14 @@ class Players:
                 return
         await self._stop(player)
 
-    async def _stop(self, player: Player) -> None:
+    def _forget(self, player: Player) -> None:
+        """It gets no more games."""
         for own in self._players.values():
             if player in own:
                 own.remove(player)
+
+    async def _stop(self, player: Player) -> None:
+        self._forget(player)
         await player.session.send(messages.goodbye("the arena has no more games for this process"))
         await asyncio.wait([player.process.exited], timeout=FAREWELL)
         await player.process.kill()

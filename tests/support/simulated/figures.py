@@ -1,0 +1,32 @@
+"""Many seeds at once, and what they come to: for `make simulate` and `make faults`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Iterator
+
+from simulated.planted import BUGS, seeds_until_caught
+from simulated.script import SEEDS_PER_CAST, draw
+from simulated.search import failure
+
+
+def broken(seeds: Iterable[int]) -> Iterator[int | None]:
+    """Simulates seeds on every core; gives each that breaks a promise, and None for one that does not."""
+    wanted = list(seeds)
+    with multiprocessing.get_context("spawn").Pool(len(os.sched_getaffinity(0))) as pool:
+        yield from pool.imap(_broken, wanted, chunksize=SEEDS_PER_CAST)
+
+
+def simulation_figures(seeds: int) -> dict[str, float]:
+    """``simulation_seeds`` and ``simulation_violations``."""
+    return {"simulation_seeds": seeds, "simulation_violations": sum(seed is not None for seed in broken(range(seeds)))}
+
+
+def planted_figures() -> dict[str, float]:
+    """``planted_bugs_caught``, of five."""
+    return {"planted_bugs_caught": sum(seeds_until_caught(bug) is not None for bug in BUGS)}
+
+
+def _broken(seed: int) -> int | None:
+    return seed if failure(draw(seed)) else None
