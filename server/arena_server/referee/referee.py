@@ -75,7 +75,7 @@ class Referee:
             thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
             driver.close()
             for letter, player in players.items():
-                await self._players.release(player, thinking=thinking[letter])
+                await self._players.release(player, thinking=thinking.get(letter, False))
 
     async def _seat(self, driver: Driver, letter: str, entrant: Entrant, players: dict[str, Player]) -> None:
         try:

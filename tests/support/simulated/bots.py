@@ -58,6 +58,8 @@ class Keeper:
 class Process:
     """Stands for a bot's process."""
 
+    pid = 0  # nothing to measure
+
     def __init__(self, world: World, bot: str, token: str) -> None:
         self.world = world
         self.bot = bot
