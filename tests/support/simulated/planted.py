@@ -36,24 +36,24 @@ def _lost_record() -> Patch:
 
 def _double_count() -> Patch:
     """The fold takes the game at the watermark once more."""
-    advance = folding.advance
+    finished = folding.finished
 
-    def again(connection: Connection, tournament_id: int, watermark: int, draw_probability: float) -> int:
-        return advance(connection, tournament_id, max(0, watermark - 1), draw_probability)
+    def again(connection: Connection, tournament_id: int, after: int, last: int) -> list[folding.RatedGame]:
+        return finished(connection, tournament_id, max(0, after - 1), last)
 
-    return mock.patch.object(writer, "advance", again)
+    return mock.patch.object(folding, "finished", again)
 
 
 def _arrival_order() -> Patch:
     """The games that become contiguous are folded in the order of their commits."""
-    fold = folding._fold
+    finished = folding.finished
 
-    def arrived(connection: Connection, tournament_id: int, games: list[folding.RatedGame], probability: float) -> None:
+    def arrived(connection: Connection, tournament_id: int, after: int, last: int) -> list[folding.RatedGame]:
         order = connection.exec_driver_sql("SELECT number, sequence FROM attempt ORDER BY sequence")
         place = {number: sequence for number, sequence in order}  # noqa: C416 - rows are no pairs to mypy
-        fold(connection, tournament_id, sorted(games, key=lambda game: place[game[0]]), probability)
+        return sorted(finished(connection, tournament_id, after, last), key=lambda game: place[game[0]])
 
-    return mock.patch.object(folding, "_fold", arrived)
+    return mock.patch.object(folding, "finished", arrived)
 
 
 def _unfenced() -> Patch:
