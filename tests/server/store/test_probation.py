@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from tournaments import Playing, begin, go_on, patchwork_spec, tiny_spec
 
 from arena_server.formats import plan
 from arena_server.model import Assignment, Ending, Probation, Result, Spec, UserError
-from arena_server.store import GameStatus, Store, queries
+from arena_server.store import GameStatus, Standing, Store, queries
 from arena_server.store.verify import verify
 
 Script = Mapping[int, Mapping[int, Ending]]
@@ -27,7 +28,7 @@ class Table:
     """What must be the same however a tournament was played."""
 
     games: list[tuple[object, ...]]
-    board: list[object]
+    board: list[Standing]
 
 
 def result(playing: Playing, assignment: Assignment, script: Script) -> Result:
@@ -51,7 +52,7 @@ def play(store: Store, spec: Spec, script: Script, dice: random.Random | None = 
             dice.shuffle(given)
             given = given[: dice.randint(1, len(given))]  # the others are lost with the coordinator
         for recorded in store.record([result(playing, one, script) for one in given]):
-            assert not recorded.refused or recorded.needless
+            assert not recorded.refused or recorded.needless or recorded.stopped
         if dice is not None and dice.random() < 0.2:
             playing.lock.release()
             playing = begin(store, spec)
@@ -117,6 +118,25 @@ def test_in_any_order_the_same_games_are_lost(
         assert {number for number, status, *_ in table.games if status == GameStatus.CANCELLED} == lost
     else:
         assert {number for number, _, ending, *_ in table.games if ending == Ending.FORFEIT} == lost
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("then", ["forfeit", "cancel"])
+def test_with_a_stop_rule_beside_it(tmp_path: Path, then: str, seed: int) -> None:
+    """Whichever comes first in schedule order: forfeits count for the test, games that are taken off do not."""
+    dice = random.Random(seed)
+    rule = Probation(failures=dice.randint(1, 5), then=then)
+    spec = patchwork_spec(2, 40, stop="sprt elo0=0 elo1=300 alpha=0.2 beta=0.2", probation=rule)
+    script = {
+        number: {dice.randint(0, 1): Ending.CRASH} for number in range(dice.randint(1, 12), 40, dice.randint(2, 5))
+    }
+    tables = []
+    for at_once in (40, 7):
+        with Store.open(str(tmp_path / f"{at_once}.db")) as store:
+            tables.append(play(store, spec, script, dice if at_once == 7 else None, at_once=at_once))
+    assert [game[:3] for game in tables[0].games] == [game[:3] for game in tables[1].games]
+    assert tables[0].board == tables[1].board
+    assert any(row.parked for row in tables[0].board) or GameStatus.CANCELLED in {game[1] for game in tables[0].games}
 
 
 @pytest.fixture
