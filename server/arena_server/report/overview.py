@@ -11,6 +11,7 @@ from arena_engine.game import SEATS
 from arena_server.model import FAILURES
 from arena_server.report import plots, standings
 from arena_server.report.contents import Contents
+from arena_server.report.page import instant
 from arena_server.store import Status, Tournament, stopping
 from arena_server.store.crosstable import Cell, Score
 
@@ -177,11 +178,7 @@ def _secrets(tournament: Tournament) -> Mapping[str, str]:
 
 def _status(tournament: Tournament) -> str:
     if tournament.status is Status.FINISHED:
-        return f"finished {_instant(tournament.finished)}"
+        return f"finished {instant(tournament.finished)}"
     return (
-        tournament.status if tournament.started is None else f"{tournament.status} since {_instant(tournament.started)}"
+        tournament.status if tournament.started is None else f"{tournament.status} since {instant(tournament.started)}"
     )
-
-
-def _instant(text: str | None) -> str:
-    return f"{(text or '')[: len('2026-11-30T12:00:00')].replace('T', ' ')} UTC"

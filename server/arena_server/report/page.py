@@ -40,6 +40,11 @@ def render(template: str, *, data: Mapping[str, Any], **context: Any) -> str:
     )
 
 
+def instant(text: str | None) -> str:
+    """A UTC time of ISO 8601 for people: ``2026-11-30 12:00:00 UTC``; empty for none."""
+    return f"{text[: len('2026-11-30T12:00:00')].replace('T', ' ')} UTC" if text else ""
+
+
 class Shelf:
     """Games for the script of one page: a list of them, and the replays of those that were played."""
 

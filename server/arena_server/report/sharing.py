@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena_engine.game import SEATS
 from arena_engine.record import GameRecord
 from arena_server.model import UserError
-from arena_server.report.page import Shelf, render
+from arena_server.report.page import Shelf, instant, render
 
 
 def page(records: Sequence[GameRecord]) -> str:
@@ -25,7 +25,7 @@ def page(records: Sequence[GameRecord]) -> str:
         title=first.tournament if several else first.id,
         lead=f"{first.game} · {len(records)} games"
         if several
-        else f"{first.game} · {first.time_control} · {first.date}",
+        else f"{first.game} · {first.time_control} · {instant(first.date)}",
         report="",
         several=several,
         letters=SEATS[: len(first.seats)],

@@ -125,8 +125,8 @@
     for (const [cell, text] of board.marks ?? []) {
       const [x, y] = [cell % board.width + 0.5, Math.floor(cell / board.width) + 0.5];
       [...text].forEach((seat, index) => {
-        const shift = (index - (text.length - 1) / 2) * 0.46;
-        svg.append(draw("circle", { class: `seat-${seat}`, cx: x + shift, cy: y, r: 0.4 }));
+        const shift = (index - (text.length - 1) / 2) * 0.42;
+        svg.append(draw("circle", { class: `seat-${seat}`, cx: x + shift, cy: y, r: text.length > 1 ? 0.3 : 0.4 }));
         svg.append(draw("text", { class: "mark", x: x + shift, y: y + 0.2 }, seat));
       });
     }
