@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from arena_server.store.queries import Leaderboard
 
 
+_SHOWN = 100
+"""Words of a command line, or deals of a suite, that are shown."""
+
+
 def details_dict(store: Store, held: Tournament) -> dict[str, Any]:
     """The JSON form, beside that of a list."""
     about = zip(held.spec.labels, queries.abouts(store, held), strict=True)
@@ -62,7 +66,8 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
     if isinstance(value, list):
-        return " ".join(map(str, value))
+        tables = bool(value) and isinstance(value[0], Mapping)
+        return ("; " if tables else " ").join(map(_shown, value[:_SHOWN])) + (" ..." if len(value) > _SHOWN else "")
     return "-" if value is None else str(value)
 
 

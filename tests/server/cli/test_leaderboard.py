@@ -149,6 +149,8 @@ def test_all_about_one_tournament(arena: Arena) -> None:
         store.describe(held, tags=["nightly"], about=[About(f"Ada{EVIL}", "blue", ("a", "b"))])
         with store.lock(held) as lock:
             store.begin_run(lock.tournament, {"concurrency": 3, "command": ["arena", "run-tournament"]})
+        store.enter(patchwork_spec(variants=((("edition", "revised"),), (("edition", "original"),))), name="both")
+    assert "variants         edition revised; edition original\n" in arena("tournaments", "show", "both").out
     done = arena("tournaments", "show", "tiny")
     assert done.code == 0
     assert "tournament tiny: finished, 24 of 24 games; tags: nightly" in done.out
@@ -159,5 +161,5 @@ def test_all_about_one_tournament(arena: Arena) -> None:
     assert told["tags"] == ["nightly"]
     assert (told["bots"][0]["group"], told["bots"][0]["tags"], told["bots"][1]["owner"]) == ("blue", ["a", "b"], None)
     assert (told["runs"][0]["concurrency"], told["runs"][0]["command"]) == (3, ["arena", "run-tournament"])
-    assert arena("tournaments", "show").out.startswith("tournament nightly: running")
+    assert arena("tournaments", "show").out.startswith("tournament both: planned, 0 of 0 games")
     assert arena("tournaments", "show", "x").code == 2
