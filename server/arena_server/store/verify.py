@@ -20,7 +20,7 @@ from sqlalchemy import JSON, Connection, Dialect, Row, Select, Table, Text, Type
 
 from arena_engine import deals
 from arena_engine.game import Game, find
-from arena_server import ratings
+from arena_server import formats, ratings
 from arena_server.formats import Counted
 from arena_server.model import Ending, Failure, PlannedGame, Result, canonical_json
 from arena_server.store import contracts, derived, forfeits, journal, replaying
@@ -200,7 +200,8 @@ class _Verification:
     def _schedule(self) -> None:
         """Every game as the format plans it upon the journal's results, with the deal that follows from the secret."""
         stages = max((row.stage for row in self._games), default=0)
-        results = self._results() if stages > 1 else {}
+        upon_results = formats.find(self._spec.format).places is not None
+        results = self._results() if upon_results else {}
         planned = derived.schedule(self._tournament, self._game, stages, results)
         self._planned = planned.games
         for row in self._games:

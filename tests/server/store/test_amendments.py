@@ -278,6 +278,12 @@ def test_a_bot_may_leave_and_come_at_any_stage(store: Store, of: str) -> None:
     assert any(6 in pairing.entrants for stage in stages[2:] for pairing in stage.pairings) is grows
 
 
+def test_a_bracket_that_one_stage_decides_is_sound(store: Store) -> None:
+    store.enter(patchwork_spec(2, 2, format="knockout", seed="2"), name="cup")
+    assert len(store.closed_stages(play_on(store, "cup"))) == 1
+    sound(store, "cup")
+
+
 # What an edit of an amendment does
 
 
