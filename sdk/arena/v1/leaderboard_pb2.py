@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from arena.v1 import referee_pb2 as arena_dot_v1_dot_referee__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61rena/v1/leaderboard.proto\x12\x08\x61rena.v1\x1a\x16\x61rena/v1/referee.proto\"+\n\x15GetLeaderboardRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\"\x7f\n\x16GetLeaderboardResponse\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x15\n\rgames_planned\x18\x02 \x01(\r\x12\x13\n\x0bgames_rated\x18\x03 \x01(\r\x12%\n\tstandings\x18\x04 \x03(\x0b\x32\x12.arena.v1.Standing\"\x90\x02\n\x08Standing\x12\x0c\n\x04rank\x18\x01 \x01(\r\x12\x1a\n\x03\x62ot\x18\x02 \x01(\x0b\x32\r.arena.v1.Bot\x12\n\n\x02mu\x18\x03 \x01(\x01\x12\r\n\x05sigma\x18\x04 \x01(\x01\x12\r\n\x05games\x18\x05 \x01(\r\x12\x0c\n\x04wins\x18\x06 \x01(\r\x12\x0e\n\x06losses\x18\x07 \x01(\r\x12\r\n\x05\x64raws\x18\x08 \x01(\r\x12\x13\n\x06margin\x18\t \x01(\x01H\x00\x88\x01\x01\x12\x32\n\x08\x66\x61ilures\x18\n \x03(\x0b\x32 .arena.v1.Standing.FailuresEntry\x1a/\n\rFailuresEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\x42\t\n\x07_margin\"\xa3\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\x12+\n\x07options\x18\x04 \x03(\x0b\x32\x1a.arena.v1.Bot.OptionsEntry\x1a@\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x1f\n\x05value\x18\x02 \x01(\x0b\x32\x10.arena.v1.Option:\x02\x38\x01\"%\n\x0fListBotsRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\"/\n\x10ListBotsResponse\x12\x1b\n\x04\x62ots\x18\x01 \x03(\x0b\x32\r.arena.v1.Bot\"U\n\x10ListGamesRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\r\n\x05\x61\x66ter\x18\x04 \x01(\r\"M\n\x11ListGamesResponse\x12$\n\x05games\x18\x01 \x03(\x0b\x32\x15.arena.v1.GameSummary\x12\x12\n\nnext_after\x18\x02 \x01(\r\"x\n\x0bGameSummary\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12 \n\x06\x65nding\x18\x03 \x01(\x0e\x32\x10.arena.v1.Ending\x12\r\n\x05ranks\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\r\n\x05plies\x18\x06 \x01(\r\"\x1c\n\x0eGetGameRequest\x12\n\n\x02id\x18\x01 \x01(\t\"&\n\x0fGetGameResponse\x12\x13\n\x0brecord_json\x18\x01 \x01(\t2\xab\x02\n\x0bLeaderboard\x12S\n\x0eGetLeaderboard\x12\x1f.arena.v1.GetLeaderboardRequest\x1a .arena.v1.GetLeaderboardResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12\x44\n\tListGames\x12\x1a.arena.v1.ListGamesRequest\x1a\x1b.arena.v1.ListGamesResponse\x12>\n\x07GetGame\x12\x18.arena.v1.GetGameRequest\x1a\x19.arena.v1.GetGameResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61rena/v1/leaderboard.proto\x12\x08\x61rena.v1\x1a\x16\x61rena/v1/referee.proto\"+\n\x15GetLeaderboardRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\"\x7f\n\x16GetLeaderboardResponse\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x15\n\rgames_planned\x18\x02 \x01(\r\x12\x13\n\x0bgames_rated\x18\x03 \x01(\r\x12%\n\tstandings\x18\x04 \x03(\x0b\x32\x12.arena.v1.Standing\"\xa3\x02\n\x08Standing\x12\x0c\n\x04rank\x18\x01 \x01(\r\x12\x1a\n\x03\x62ot\x18\x02 \x01(\x0b\x32\r.arena.v1.Bot\x12\n\n\x02mu\x18\x03 \x01(\x01\x12\r\n\x05sigma\x18\x04 \x01(\x01\x12\r\n\x05games\x18\x05 \x01(\r\x12\x0c\n\x04wins\x18\x06 \x01(\r\x12\x0e\n\x06losses\x18\x07 \x01(\r\x12\r\n\x05\x64raws\x18\x08 \x01(\r\x12\x13\n\x06margin\x18\t \x01(\x01H\x00\x88\x01\x01\x12\x32\n\x08\x66\x61ilures\x18\n \x03(\x0b\x32 .arena.v1.Standing.FailuresEntry\x12\x11\n\twithdrawn\x18\x0b \x01(\x08\x1a/\n\rFailuresEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\x42\t\n\x07_margin\"\xa3\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\x12+\n\x07options\x18\x04 \x03(\x0b\x32\x1a.arena.v1.Bot.OptionsEntry\x1a@\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x1f\n\x05value\x18\x02 \x01(\x0b\x32\x10.arena.v1.Option:\x02\x38\x01\"%\n\x0fListBotsRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\"/\n\x10ListBotsResponse\x12\x1b\n\x04\x62ots\x18\x01 \x03(\x0b\x32\r.arena.v1.Bot\"U\n\x10ListGamesRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\r\n\x05\x61\x66ter\x18\x04 \x01(\r\"M\n\x11ListGamesResponse\x12$\n\x05games\x18\x01 \x03(\x0b\x32\x15.arena.v1.GameSummary\x12\x12\n\nnext_after\x18\x02 \x01(\r\"x\n\x0bGameSummary\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12 \n\x06\x65nding\x18\x03 \x01(\x0e\x32\x10.arena.v1.Ending\x12\r\n\x05ranks\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\r\n\x05plies\x18\x06 \x01(\r\"\x1c\n\x0eGetGameRequest\x12\n\n\x02id\x18\x01 \x01(\t\"&\n\x0fGetGameResponse\x12\x13\n\x0brecord_json\x18\x01 \x01(\t2\xab\x02\n\x0bLeaderboard\x12S\n\x0eGetLeaderboard\x12\x1f.arena.v1.GetLeaderboardRequest\x1a .arena.v1.GetLeaderboardResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12\x44\n\tListGames\x12\x1a.arena.v1.ListGamesRequest\x1a\x1b.arena.v1.ListGamesResponse\x12>\n\x07GetGame\x12\x18.arena.v1.GetGameRequest\x1a\x19.arena.v1.GetGameResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,27 +41,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETLEADERBOARDRESPONSE']._serialized_start=109
   _globals['_GETLEADERBOARDRESPONSE']._serialized_end=236
   _globals['_STANDING']._serialized_start=239
-  _globals['_STANDING']._serialized_end=511
-  _globals['_STANDING_FAILURESENTRY']._serialized_start=453
-  _globals['_STANDING_FAILURESENTRY']._serialized_end=500
-  _globals['_BOT']._serialized_start=514
-  _globals['_BOT']._serialized_end=677
-  _globals['_BOT_OPTIONSENTRY']._serialized_start=613
-  _globals['_BOT_OPTIONSENTRY']._serialized_end=677
-  _globals['_LISTBOTSREQUEST']._serialized_start=679
-  _globals['_LISTBOTSREQUEST']._serialized_end=716
-  _globals['_LISTBOTSRESPONSE']._serialized_start=718
-  _globals['_LISTBOTSRESPONSE']._serialized_end=765
-  _globals['_LISTGAMESREQUEST']._serialized_start=767
-  _globals['_LISTGAMESREQUEST']._serialized_end=852
-  _globals['_LISTGAMESRESPONSE']._serialized_start=854
-  _globals['_LISTGAMESRESPONSE']._serialized_end=931
-  _globals['_GAMESUMMARY']._serialized_start=933
-  _globals['_GAMESUMMARY']._serialized_end=1053
-  _globals['_GETGAMEREQUEST']._serialized_start=1055
-  _globals['_GETGAMEREQUEST']._serialized_end=1083
-  _globals['_GETGAMERESPONSE']._serialized_start=1085
-  _globals['_GETGAMERESPONSE']._serialized_end=1123
-  _globals['_LEADERBOARD']._serialized_start=1126
-  _globals['_LEADERBOARD']._serialized_end=1425
+  _globals['_STANDING']._serialized_end=530
+  _globals['_STANDING_FAILURESENTRY']._serialized_start=472
+  _globals['_STANDING_FAILURESENTRY']._serialized_end=519
+  _globals['_BOT']._serialized_start=533
+  _globals['_BOT']._serialized_end=696
+  _globals['_BOT_OPTIONSENTRY']._serialized_start=632
+  _globals['_BOT_OPTIONSENTRY']._serialized_end=696
+  _globals['_LISTBOTSREQUEST']._serialized_start=698
+  _globals['_LISTBOTSREQUEST']._serialized_end=735
+  _globals['_LISTBOTSRESPONSE']._serialized_start=737
+  _globals['_LISTBOTSRESPONSE']._serialized_end=784
+  _globals['_LISTGAMESREQUEST']._serialized_start=786
+  _globals['_LISTGAMESREQUEST']._serialized_end=871
+  _globals['_LISTGAMESRESPONSE']._serialized_start=873
+  _globals['_LISTGAMESRESPONSE']._serialized_end=950
+  _globals['_GAMESUMMARY']._serialized_start=952
+  _globals['_GAMESUMMARY']._serialized_end=1072
+  _globals['_GETGAMEREQUEST']._serialized_start=1074
+  _globals['_GETGAMEREQUEST']._serialized_end=1102
+  _globals['_GETGAMERESPONSE']._serialized_start=1104
+  _globals['_GETGAMERESPONSE']._serialized_end=1142
+  _globals['_LEADERBOARD']._serialized_start=1145
+  _globals['_LEADERBOARD']._serialized_end=1444
 # @@protoc_insertion_point(module_scope)

@@ -113,6 +113,7 @@ class Standing(_message.Message):
     DRAWS_FIELD_NUMBER: _builtins.int
     MARGIN_FIELD_NUMBER: _builtins.int
     FAILURES_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """1 is best."""
     mu: _builtins.float
@@ -129,6 +130,8 @@ class Standing(_message.Message):
     """Games drawn."""
     margin: _builtins.float
     """Mean score margin over normally ended games; absent when there is none."""
+    withdrawn: _builtins.bool
+    """Whether it was taken out."""
     @_builtins.property
     def bot(self) -> Global___Bot:
         """Who."""
@@ -150,10 +153,11 @@ class Standing(_message.Message):
         draws: _builtins.int = ...,
         margin: _builtins.float | None = ...,
         failures: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        withdrawn: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_margin", b"_margin", "bot", b"bot", "margin", b"margin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_margin", b"_margin", "bot", b"bot", "draws", b"draws", "failures", b"failures", "games", b"games", "losses", b"losses", "margin", b"margin", "mu", b"mu", "rank", b"rank", "sigma", b"sigma", "wins", b"wins"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_margin", b"_margin", "bot", b"bot", "draws", b"draws", "failures", b"failures", "games", b"games", "losses", b"losses", "margin", b"margin", "mu", b"mu", "rank", b"rank", "sigma", b"sigma", "wins", b"wins", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__margin: _TypeAlias = _typing.Literal["margin"]  # noqa: Y015
     _WhichOneofArgType__margin: _TypeAlias = _typing.Literal["_margin", b"_margin"]  # noqa: Y015

@@ -106,6 +106,7 @@ def _standing(standing: Standing) -> pb.Standing:
         draws=standing.draws,
         margin=standing.margin,
         failures={str(kind): number for kind, number in standing.failures.items()},
+        withdrawn=standing.withdrawn,
     )
 
 

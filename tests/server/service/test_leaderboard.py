@@ -51,6 +51,17 @@ def test_the_standings(served: Serve) -> None:
     served(test)
 
 
+def test_who_was_taken_out(store: Store, tmp_path: Path) -> None:
+    with begin(store, patchwork_spec(3, 4)).lock as lock:
+        store.withdraw(lock.tournament, 1)
+
+    async def test(stub: Stub) -> None:
+        board = await stub.GetLeaderboard(pb.GetLeaderboardRequest())
+        assert [row.bot.name for row in board.standings if row.withdrawn] == ["bot1"]
+
+    asyncio.run(_serve(store, tmp_path / "socket", test))
+
+
 def test_no_margin_before_the_first_game(store: Store, tmp_path: Path) -> None:
     store.enter(patchwork_spec(3, 4), name="empty")
 
