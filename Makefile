@@ -12,8 +12,8 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
 	$(BIN)/arena run-tournament
 
-test: $(DEV_READY)  ## Sets all up and runs the tests.
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: $(DEV_READY)  ## Sets all up and runs the tests; TESTS=tests/engine: only those.
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS)
 
 check: $(DEV_READY)  ## Linters, types, layers, protocol.
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ SAID = {errno.ENOSPC: ("is full: ", "No space left on device"), errno.EIO: ("the
 
 @pytest.mark.parametrize("error", SAID, ids=lambda error: errno.errorcode[error])
 def test_an_error_at_any_step(paper: Subject, error: int) -> None:
-    for at in rotated(paper.whole.calls, 24):
+    for at in rotated(paper.whole.calls, 40):
         for lasting in (False, True):
             (failed,) = paper.strike(Strike(at, error, lasting))
             check_error(failed, error, at)
@@ -27,7 +27,7 @@ def test_an_error_at_any_step(paper: Subject, error: int) -> None:
 
 @pytest.mark.parametrize("error", SAID, ids=lambda error: errno.errorcode[error])
 def test_the_command_stops_at_an_error(command: Subject, error: int) -> None:
-    for at in rotated(command.whole.calls, 24):
+    for at in rotated(command.whole.calls, 40):
         (failed,) = command.strike(Strike(at, error, lasting=True))
         check_error(failed, error, at)
 

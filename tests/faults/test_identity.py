@@ -66,7 +66,7 @@ def test_r21_confusable_bots_move_their_own_seats(tmp_path: Path, names: tuple[s
         home.mkdir()
         manifest = f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\n'
         bots.append(script(home, "home", PLAYS.format(index=-place), manifest))
-    done = arena("run-tournament", *bots, "--games", "4", "--time", "5s", "--concurrency", "2", cwd=tmp_path)
+    done = arena("run-tournament", *bots, "--games", "2", "--time", "5s", "--concurrency", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     first = resolve(bots[0]).digest
     for record in games(tmp_path):
@@ -84,7 +84,7 @@ def test_r22_a_bot_that_looks_around_sees_neither_referee_nor_opponent(tmp_path:
     seen_by_it = tmp_path / "seen"
     looking = script(tmp_path, "looking", LOOKS.format(path=str(seen_by_it)))
     other = script(tmp_path, "secretive", PLAYS.format(index=0))
-    done = arena("run-tournament", looking, other, "--games", "2", "--time", "5s", "--seed", "s", cwd=tmp_path)
+    done = arena("run-tournament", looking, other, "--games", "2", "--time", "5s", "--concurrency", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {record["termination"] for record in games(tmp_path)} == {"normal"}
     seen = json.loads(seen_by_it.read_text())

@@ -24,14 +24,14 @@ pytestmark = pytest.mark.timeout(400)  # many commands, and the machine may be b
 
 
 def test_killed_at_any_step_of_recording(paper: Subject) -> None:
-    for at in rotated(paper.whole.calls):
+    for at in rotated(paper.whole.calls, 9):
         (killed,) = paper.strike(Strike(at))
         assert killed.code == -9, f"killed at step {at}"
 
 
 def test_killed_again_while_it_recovers(paper: Subject) -> None:
     dice = random.Random(commit())
-    for at in rotated(paper.whole.calls, 12):
+    for at in rotated(paper.whole.calls, 30):
         paper.strike(Strike(at), Strike(dice.randint(1, 12)), Strike(dice.randint(1, 40)))
 
 

@@ -21,10 +21,10 @@ def play(folder: Path, *bots: str, transport: str = "unix", time: str = "30s") -
     return games(folder)
 
 
-def undisturbed(folder: Path) -> list[Any]:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The moves of the same games over a good connection."""
-    home = folder / "undisturbed"
-    home.mkdir()
+    home = tmp_path_factory.mktemp("undisturbed")
     return [record["moves"] for record in play(home, bot(home, "far"), bot(home, "near", LAST))]
 
 
@@ -42,15 +42,15 @@ def test_a_slow_way_costs_no_game(tmp_path: Path, transport: str, weather: Weath
     assert chaos.connections
 
 
-@pytest.mark.parametrize(("transport", "how"), [("unix", "cut_after"), ("tcp", "reset_after"), ("tcp", "cut_after")])
-def test_r5_a_lost_connection_changes_no_move(tmp_path: Path, transport: str, how: str) -> None:
+@pytest.mark.parametrize(("transport", "how"), [("unix", "cut_after"), ("tcp", "reset_after")])
+def test_r5_a_lost_connection_changes_no_move(tmp_path: Path, undisturbed: list[Any], transport: str, how: str) -> None:
     """Broken in the middle of messages, again and again: every move counts once, and the same game is played."""
     with Chaos(transport, lambda number: Weather(**{how: 900 + 131 * number})) as chaos:
         bots = [chaos.bot(tmp_path, "far"), bot(tmp_path, "near", LAST)]
         records = play(tmp_path, *bots, transport=transport)
     assert endings(records) == ["normal"] * 2
     assert chaos.connections > 4
-    assert [record["moves"] for record in records] == undisturbed(tmp_path)
+    assert [record["moves"] for record in records] == undisturbed
 
 
 def test_a_half_open_connection_is_noticed_and_replaced(tmp_path: Path) -> None:

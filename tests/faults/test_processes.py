@@ -48,7 +48,7 @@ def attempts(folder: Path) -> list[dict[str, Any]]:
 def playing(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A tournament of two bots, its games under way."""
     bots = [bot(tmp_path, "one", QUICK), bot(tmp_path, "two", QUICK)]
-    process = start("run-tournament", *bots, "--games", "8", "--time", "1s", "--concurrency", "2", cwd=tmp_path)
+    process = start("run-tournament", *bots, "--games", "6", "--time", "1s", "--concurrency", "1", cwd=tmp_path)
     wait_until(lambda: all(map(running, bots)), "the bots run")
     time.sleep(1)
     yield process
@@ -75,7 +75,7 @@ def test_a_referee_that_stands_still_charges_nobody(
 
 def test_a_bot_that_is_stopped_loses_on_time_and_the_others_play_on(tmp_path: Path) -> None:
     bots = [bot(tmp_path, name, QUICK) for name in ("one", "two", "three")]
-    command = ("run-tournament", *bots, "--games", "4", "--time", "1s", "--concurrency", "2")
+    command = ("run-tournament", *bots, "--games", "4", "--time", "1s", "--concurrency", "1")
     process = start(*command, cwd=tmp_path)
     wait_until(lambda: running(bots[2]), "the bot runs")
     time.sleep(1)
@@ -94,7 +94,7 @@ def test_a_bot_that_is_stopped_loses_on_time_and_the_others_play_on(tmp_path: Pa
 
 def test_bots_killed_at_random_instants_lose_their_games_and_no_others(tmp_path: Path) -> None:
     bots = [bot(tmp_path, name, QUICK) for name in ("one", "two", "victim")]
-    process = start("run-tournament", *bots, "--games", "6", "--time", "5s", "--concurrency", "2", cwd=tmp_path)
+    process = start("run-tournament", *bots, "--games", "4", "--time", "5s", "--concurrency", "1", cwd=tmp_path)
     while process.poll() is None:
         for victim in running(bots[2]):
             victim.kill()
@@ -102,7 +102,7 @@ def test_bots_killed_at_random_instants_lose_their_games_and_no_others(tmp_path:
     _, errors = process.communicate()
     assert process.returncode == 0, errors
     records = games(tmp_path)
-    assert len(records) == 18
+    assert len(records) == 12
     for record in records:
         assert record["termination"] in ("normal", "crash", "start_failure")
         if record["blame"]:
@@ -112,7 +112,7 @@ def test_bots_killed_at_random_instants_lose_their_games_and_no_others(tmp_path:
 
 def test_a_wall_clock_that_jumps_changes_nothing(tmp_path: Path, striker: Striker) -> None:
     bots = [bot(tmp_path, "one", QUICK), bot(tmp_path, "two", QUICK)]
-    command = ("run-tournament", *bots, "--games", "4", "--time", "1s", "--seed", "s")
+    command = ("run-tournament", *bots, "--games", "2", "--time", "1s", "--seed", "s")
     jumping = {"LD_PRELOAD": str(striker.library), "SHIM_CLOCK_JUMPS": "1"}
     done = arena(*command, cwd=tmp_path, timeout=100, **jumping)
     assert done.returncode == 0, done.stderr

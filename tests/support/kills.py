@@ -90,7 +90,7 @@ class Subject:
 def the_command(striker: Striker, folder: Path) -> Subject:
     """`arena run-tournament` of two deterministic bots."""
     bots = [bot(folder, "first"), bot(folder, "last", "return state.legal_moves()[-1]")]
-    options = ("--games", "2", "--seed", "s", "--time", "5s", "--concurrency", "2")
+    options = ("--games", "2", "--seed", "s", "--time", "5s", "--concurrency", "1")
     return Subject(striker, folder, ("run-tournament", *bots, *options))
 
 
