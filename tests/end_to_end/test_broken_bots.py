@@ -238,7 +238,7 @@ HEARS = """
     ("body", "ending"),
     [("import os; os._exit(1)", "crash"), ("while True: pass", "timeout"), ("return None", "illegal_move")],
 )
-def test_the_survivor_hears_that_it_won(tmp_path: Path, body: str, ending: str) -> None:
+def test_r9_the_survivor_hears_that_it_won(tmp_path: Path, body: str, ending: str) -> None:
     heard = tmp_path / "heard"
     survivor = script(tmp_path, "survivor", HEARS.format(path=str(heard)))
     done = arena("run-tournament", survivor, bot(tmp_path, "bad", body), "--games", "2", cwd=tmp_path)

@@ -302,7 +302,7 @@ def test_what_stops_itself_ignores_signals_or_multiplies_is_killed(run_once: Run
     run_once(body)
 
 
-def test_a_kill_and_an_exit_at_once_are_both_over(run_once: Run, env: dict[str, str]) -> None:
+def test_r13_a_kill_and_an_exit_at_once_are_both_over(run_once: Run, env: dict[str, str]) -> None:
     async def body(keeper: Keeper) -> None:
         for _ in range(30):
             process = await keeper.spawn(sh("exit 0"), HERE, env)

@@ -106,7 +106,7 @@ def test_the_margin_is_forgiven_and_no_more(delay: float, ending: Ending) -> Non
     assert result.ending is ending
 
 
-def test_an_overrun_within_the_margin_never_makes_the_remaining_time_negative() -> None:
+def test_r4_an_overrun_within_the_margin_never_makes_the_remaining_time_negative() -> None:
     simulation, _ = run("200ms+0s", a=plays(0.03))
     assert simulation.match.seats["a"].clock.bank_us == 0
     assert simulation.match.seats["a"].clock.left_us(simulation.now()) == 0
@@ -124,7 +124,7 @@ def test_a_bank_gets_its_increment() -> None:
     assert simulation.match.seats["a"].clock.bank_us == 1_000_000
 
 
-def test_only_a_seat_that_is_asked_can_fail() -> None:
+def test_f9_only_a_seat_that_is_asked_can_fail() -> None:
     """What befalls a waiting seat is judged when it is next asked."""
 
     def other_dies(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
@@ -136,7 +136,7 @@ def test_only_a_seat_that_is_asked_can_fail() -> None:
     assert last.seat == "a"  # b's turn came, and it was judged without being asked
 
 
-def test_a_bot_that_dies_after_its_last_move_loses_nothing() -> None:
+def test_f7_a_bot_that_dies_after_its_last_move_loses_nothing() -> None:
     def dies_when_done(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
         reply = Replied(ask.seat, ask.ply, legal(simulation, ask))
         state = simulation.match.state
@@ -161,7 +161,7 @@ def test_stale_repeated_and_foreign_replies_never_touch_the_game() -> None:
     assert quiet.match.state.text == result.position
 
 
-def test_a_lost_stream_that_returns_in_time_goes_on_with_the_same_ply() -> None:
+def test_f8_a_lost_stream_that_returns_in_time_goes_on_with_the_same_ply() -> None:
     asked: list[int] = []
 
     def blinks(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
@@ -185,7 +185,7 @@ def test_untimed_a_lost_stream_is_awaited_for_half_a_minute() -> None:
     assert simulation.at == pytest.approx(simulation.asks[-1][0] + 30.01)
 
 
-def test_our_own_stall_is_credited() -> None:
+def test_f12_our_own_stall_is_credited() -> None:
     def while_we_stall(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
         reply = Replied(ask.seat, ask.ply, legal(simulation, ask))
         if ask.ply == 5:
@@ -232,7 +232,7 @@ def test_a_bot_that_is_late_by_itself_loses_even_when_we_stalled() -> None:
     assert result.ending is Ending.TIMEOUT
 
 
-def test_our_own_stall_moves_the_start_limit() -> None:
+def test_r12_our_own_stall_moves_the_start_limit() -> None:
     match = Match(assignment(GAME, "100ms"), GAME, (MARGIN_US,) * 2, "2026-11-30T00:00:00+00:00", Now(100.0))
     for seat in "ab":
         match.on(Seated(seat, 130.0), Now(100.0))
@@ -267,7 +267,7 @@ def test_a_bot_that_does_not_start(start: list[tuple[float, Event]], blamed: tup
     assert not simulation.asks
 
 
-def test_seats_that_fail_on_one_ply_are_all_blamed() -> None:
+def test_f9_seats_that_fail_on_one_ply_are_all_blamed() -> None:
     def bad(_simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
         return [(0.01, Replied(ask.seat, ask.ply, "lizard"))]
 
