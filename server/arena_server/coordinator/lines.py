@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from bisect import bisect_left
 from itertools import product
 from typing import Any
 
@@ -18,13 +19,13 @@ _ENDS = [quotes + brackets for brackets in _BRACKETS for quotes in ("", '"""', "
 def line_of(text: str, key: Key) -> int | None:
     """The line, from 1, in which a key of a valid TOML text (or an item of an array) begins; None: it is not there.
 
-    It is the first line with which the text, ended there, has that key: tokens do not depend on what follows them.
+    It is the first line with which the text, ended there, has that key: tokens do not depend on what follows them. A
+    key that is there stays there, so halving finds it.
     """
     lines = text.split("\n")
-    for number in range(1, len(lines) + 1):
-        if _has(_ended("\n".join(lines[:number])), key):
-            return number
-    return None
+    numbers = range(1, len(lines) + 1)
+    found = bisect_left(numbers, 1, key=lambda number: _has(_ended("\n".join(lines[:number])), key))
+    return numbers[found] if found < len(numbers) else None
 
 
 def _ended(text: str) -> Any:
