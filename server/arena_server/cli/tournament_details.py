@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena_server.cli.grids import Column, Grid
 from arena_server.cli.output import show
-from arena_server.store import queries
+from arena_server.store import queries, stopping
 from arena_server.text import clean
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def details_dict(store: Store, held: Tournament) -> dict[str, Any]:
 def print_details(store: Store, board: Leaderboard) -> None:
     """Prints the contract, the bots, and the runs."""
     held, progress = board.tournament, board.progress
-    played = f"{progress.planned - progress.open} of {progress.planned} games"
-    print(f"tournament {held.name}: {held.status}, {played}" + _tagged(held.tags))
+    played = progress.finished if held.stopped else progress.planned - progress.open
+    print(f"tournament {held.name}: {held.status}, {played} of {progress.planned} games" + _tagged(held.tags))
+    if question := stopping.told(held):
+        print(clean(question))
     contract = {key: value for key, value in held.spec.contract().items() if key != "entrants"}
     for key, value in contract.items():
         print(f"  {key:16} {clean(_shown(value))}")
