@@ -71,7 +71,7 @@ def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = 
             game = f"{board.tournament.name}/{number}"
             print(f"\n{clean(standing.label)} is parked since game {number}: {why}; see arena games show {game}")
     if question := stopping.told(board.tournament):
-        print(f"\n{question}")
+        print(f"\n{clean(question)}")
 
 
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
