@@ -26,7 +26,7 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
         stage: the first that the growth can hold for.
 
     Raises:
-        UserError: something differs that cannot grow, or shrinks.
+        UserError: something differs that cannot grow, or shrinks, or the format cannot play so much.
     """
     asked = _asked(held, given)
     most = _most(asked, given)
@@ -34,6 +34,7 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
         what = f"tournament {name} cannot be extended so"
         raise UserError(what, "; ".join(differences(most, given)), _growth(held))
     new = given.entrants[len(asked.entrants) :]
+    formats.plan(replace(given, entrants=held.entrants + new), ())  # told now rather than after some rounds
     return replace(
         held,
         games=given.games,

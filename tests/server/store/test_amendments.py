@@ -163,6 +163,12 @@ def test_what_is_no_growth_is_told(store: Store, held: Spec, given: Spec, told: 
     assert f"tournament cup cannot be extended so: {told}" in str(refused.value) or told in refused.value.fix
 
 
+def test_more_than_can_be_played_is_told(store: Store) -> None:
+    store.enter(patchwork_spec(4, 2, format="swiss", rounds=3), name="cup")
+    with pytest.raises(UserError, match="number of rounds: 4 - 4 bots can play 1 to 3 without a repeat"):
+        extend(store, patchwork_spec(4, 2, format="swiss", rounds=4), "cup")
+
+
 def test_what_is_not_there_cannot_be_extended(store: Store) -> None:
     with pytest.raises(UserError, match="no such tournament to extend: 'cup'"):
         store.to_extend(patchwork_spec(), name="cup")
