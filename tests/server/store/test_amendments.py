@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tournaments import begin, entrants, go_on, patchwork_spec, play_on, tiny_spec
 
 from arena_engine import deals
+from arena_server.formats import FORMATS
 from arena_server.model import ArenaError, Spec, UserError
 from arena_server.store import GameStatus, Status, Store, Tournament, queries
 from arena_server.store.tables import AMENDMENT
@@ -288,6 +293,40 @@ def test_a_bracket_that_one_stage_decides_is_sound(store: Store) -> None:
     store.enter(patchwork_spec(2, 2, format="knockout", seed="2"), name="cup")
     assert len(store.closed_stages(play_on(store, "cup"))) == 1
     sound(store, "cup")
+
+
+def go_some_way(store: Store, dice: random.Random) -> None:
+    """Plays some of the open games, in any order, one of them void."""
+    with store.lock(queries.tournament(store, "cup")) as lock:
+        playing = go_on(store, lock)
+        results = [result for result in playing.results() if dice.random() < 0.6]
+        dice.shuffle(results)
+        store.record([playing.void(result.assignment) for result in results[:1]] + results[1:])
+
+
+def grow(store: Store, dice: random.Random) -> None:
+    spec = replace(queries.tournament(store, "cup").spec, late=(), withdrawn=())
+    more = [replace(spec, games=spec.games + 2), replace(spec, entrants=entrants(len(spec.entrants) + 1))]
+    extend(store, dice.choice([*more, replace(spec, rounds=(spec.rounds or 0) + 1)]), "cup")
+
+
+def lose_one(store: Store, dice: random.Random) -> None:
+    withdraw(store, "cup", dice.randrange(len(queries.tournament(store, "cup").spec.entrants)))
+
+
+@settings(max_examples=12)
+@given(st.sampled_from([*FORMATS]), st.integers(2, 6), st.lists(st.integers(0, 4), max_size=8), st.randoms())
+def test_whatever_happens_it_is_sound_and_ends(of: str, bots: int, steps: list[int], dice: random.Random) -> None:
+    rounds = {"swiss": min(3, bots - 1), "ladder": 3}.get(of)
+    spec = patchwork_spec(2 if of == "match" else bots, 2, format=of, rounds=rounds, seed=None)
+    with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/arena.db") as store:
+        store.enter(spec, name="cup")
+        for step in steps:
+            with suppress(UserError):  # no growth of this format, or withdrawn already
+                (go_some_way, go_some_way, go_some_way, grow, lose_one)[step](store, dice)
+            sound(store, "cup")
+        assert play_on(store, "cup").status is Status.FINISHED
+        sound(store, "cup")
 
 
 # What an edit of an amendment does
