@@ -61,7 +61,7 @@ class Coordinator:
         self.executor = executor
         self.watcher = watcher
         self.strain = Strain()
-        self._recorder = Recorder(store)
+        self._recorder = Recorder(store, watcher.notes)
         self._store = store
         self._queue: deque[Turn] = deque()
         self._turns: dict[asyncio.Task[Turn | None], Turn] = {}
@@ -94,10 +94,10 @@ class Coordinator:
     def stop(self) -> None:
         """Gives out no more games; those running have a grace to finish, a second call ends it."""
         if self._stopping:
-            self._cancel()
+            self._give_up()
         else:
             self._stopping = True
-            asyncio.get_running_loop().call_later(GRACE, self._cancel)
+            asyncio.get_running_loop().call_later(GRACE, self._give_up)
         self._wake.set()
 
     # Planning
@@ -208,6 +208,10 @@ class Coordinator:
             f"{spec.labels[parked.entrant]} is parked and {what}: {parked.why}; "
             f"evidence: arena games show {self.tournament.name}/{parked.number}"
         )
+
+    def _give_up(self) -> None:
+        self._recorder.hurry()
+        self._cancel()
 
     def _cancel(self) -> None:
         for turn in self._turns:

@@ -1,5 +1,6 @@
 """Tournaments, games and ratings on disk: what was played, written once and checkable."""
 
+from arena_server.store.database import AwayError
 from arena_server.store.lock import Lock
 from arena_server.store.store import Store
 from arena_server.store.views import (
@@ -16,6 +17,7 @@ from arena_server.store.views import (
 )
 
 __all__ = [
+    "AwayError",
     "Entered",
     "GameStatus",
     "Lock",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
 from arena_server.model import ArenaError, UserError
 from arena_server.store import migrations
@@ -39,6 +39,14 @@ _SQLITE_ERRORS = {
     ),
     "SQLITE_BUSY": (ArenaError, "the database is locked by another program", "close that program and try again"),
 }
+
+
+_AWAY = ("08", "40", "57P")
+"""Classes of SQLSTATE that pass: the connection failed, the transaction met another one, the server stops or starts."""
+
+
+class AwayError(ArenaError):
+    """The database is gone for the moment; what was being committed may be on record or not."""
 
 
 class Database:
@@ -106,13 +114,13 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction that may write; committed at the end, rolled back on any error."""
-        with self._translated(), self.engine.begin() as connection:
+        with self.translated(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One transaction that sees one state of the database and holds up no writer."""
-        with self._translated(), self._reader.begin() as connection:
+        with self.translated(), self._reader.begin() as connection:
             yield connection
 
     @contextmanager
@@ -125,14 +133,15 @@ class Database:
         with self.read() as connection:
             current = migrations.is_current(connection, self.label)
         if self.is_sqlite:  # only now: a database that is not ours stays as it is
-            with self._translated(), self.engine.execution_options(arena_begin=None).begin() as connection:
+            with self.translated(), self.engine.execution_options(arena_begin=None).begin() as connection:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
         if not current:
             with self.write() as connection:
                 migrations.upgrade(connection, self.label)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
+        """What goes wrong in it, in our words."""
         try:
             yield
         except IntegrityError:
@@ -147,7 +156,8 @@ class Database:
                 kind, what, fix = _SQLITE_ERRORS[code]
                 return kind(what, self.label, fix)
         reason = str(error.orig).strip().partition("\n")[0]
-        return ArenaError(f"the database refused its work ({reason})", self.label, "see that it runs and try again")
+        kind = AwayError if _is_away(error) else ArenaError
+        return kind(f"the database refused its work ({reason})", self.label, "see that it runs and try again")
 
 
 class _Frozen(Database):
@@ -160,6 +170,15 @@ class _Frozen(Database):
     @contextmanager
     def read(self) -> Iterator[Connection]:
         yield self._connection
+
+
+def _is_away(error: DBAPIError) -> bool:
+    if isinstance(error.orig, sqlite3.Error):
+        return False
+    state = getattr(error.orig, "sqlstate", None)  # none where no connection could be had
+    return error.connection_invalidated or (
+        isinstance(error, OperationalError) if state is None else state[:3].startswith(_AWAY)
+    )
 
 
 def _parse(url: str) -> URL:

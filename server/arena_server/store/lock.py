@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text, update
 from sqlalchemy.exc import DBAPIError
 
 from arena_server.model import UserError
-from arena_server.store import tournaments
+from arena_server.store import schedule, tournaments
 from arena_server.store.database import Database
 from arena_server.store.tables import TOURNAMENT
 from arena_server.store.views import Status, Tournament
@@ -25,6 +25,10 @@ _CLASS = 0x6172656E  # "aren": our half of PostgreSQL's advisory keys
 _HOLDER = (
     "SELECT application_name || coalesce(' on ' || host(client_addr), '') FROM pg_stat_activity JOIN pg_locks"
     " USING (pid) WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
+)
+_OURS = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
+    " AND pid = pg_backend_pid()"
 )
 _TRIES, _PAUSE_S = 10, 0.1
 
@@ -37,12 +41,28 @@ class Lock:
     """
 
     def __init__(self, database: Database, tournament: Tournament) -> None:
+        self._database = database
         self._held = _take_file(database, tournament) if database.is_sqlite else _take_advisory(database, tournament)
         try:
             self.tournament = _raise_epoch(database, tournament)
         except BaseException:
             self.release()
             raise
+
+    def hold(self) -> None:
+        """Takes it again where it went with a connection that was lost.
+
+        Raises:
+            AwayError: the database is still away.
+            UserError: another command plays the tournament now.
+            ArenaError: another command has played it meanwhile.
+        """
+        if not isinstance(self._held, Connection) or _is_ours(self._held, self.tournament):
+            return
+        with self._database.translated():
+            self._held = _take_advisory(self._database, self.tournament)
+        with self._database.read() as connection:
+            schedule.check_epoch(connection, self.tournament)
 
     def release(self) -> None:
         """Gives the tournament back; harmless when done already."""
@@ -101,6 +121,20 @@ def _take_advisory(database: Database, tournament: Tournament) -> int | Connecti
         raise
     connection.close()
     raise _taken(tournament, str(holder or "it ended just now").replace("arena ", "pid "))
+
+
+def _is_ours(held: Connection, tournament: Tournament) -> bool:
+    """Whether this very session still has the lock; it is closed where not."""
+    if held.closed:
+        return False
+    try:
+        ours = bool(held.execute(text(_OURS), {"class": _CLASS, "id": tournament.id}).scalar())
+    except DBAPIError:
+        ours = False
+    if not ours:
+        held.invalidate()
+        held.close()
+    return ours
 
 
 def _raise_epoch(database: Database, tournament: Tournament) -> Tournament:

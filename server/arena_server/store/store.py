@@ -166,6 +166,7 @@ class Store:
         Raises:
             ArenaError: the epoch is stale or the stage is there already.
         """
+        self._hold()
         schedule.add_stage(self.database, tournament, number, pairings, deals)
 
     def closed_stages(self, tournament: Tournament) -> tuple[Stage, ...]:
@@ -179,13 +180,28 @@ class Store:
         """
         return schedule.open_games(self.database, tournament)
 
-    def record(self, results: Sequence[Result]) -> list[Recorded]:
+    def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
         """Writes results and advances the ratings, all in one transaction; the answers are in the order given.
 
         A result is refused, and the others written, when its epoch is not the tournament's, its attempt not the next
         one, or its game not open. All results belong to one tournament. What this returns is on disk.
+
+        Args:
+            results: of one tournament.
+            again: an earlier try ended with AwayError, so these very results may be on record: then they are not
+                refused.
+
+        Raises:
+            AwayError: the database is gone for the moment.
+            ArenaError: another command has taken the tournament over while it was.
         """
-        return writer.record(self.database, results)
+        self._hold()
+        return writer.record(self.database, results, again=again)
+
+    def _hold(self) -> None:
+        """Locks that went with a lost connection are taken again before anything is written."""
+        for held in self._locks:
+            held.hold()
 
     def standings(self, tournament: Tournament) -> list[Standing]:
         """The leaderboard: best first by mu - 3 sigma, mu, name."""

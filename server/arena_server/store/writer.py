@@ -12,10 +12,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, select
 
 from arena_server.model import Ending, Result, UserError
+from arena_server.store import journal
 from arena_server.store.advancing import advance, update_tournament
 from arena_server.store.database import Database
 from arena_server.store.entries import Entries
-from arena_server.store.tables import GAME, TOURNAMENT
+from arena_server.store.tables import ATTEMPT, GAME, TOURNAMENT
 from arena_server.store.views import GameStatus, Parked, Recorded
 
 # Statements are built once: building one costs more than running it.
@@ -24,8 +25,14 @@ _GAMES = select(GAME.c.number, GAME.c.status, GAME.c.attempt, GAME.c.ending).whe
     GAME.c.tournament_id == bindparam("of"), GAME.c.number.in_(bindparam("numbers", expanding=True))
 )
 
+_ATTEMPT = select(ATTEMPT.c.sequence, ATTEMPT.c.journal).where(
+    ATTEMPT.c.tournament_id == bindparam("of"),
+    ATTEMPT.c.number == bindparam("game"),
+    ATTEMPT.c.attempt == bindparam("try"),
+)
 
-def record(database: Database, results: Sequence[Result]) -> list[Recorded]:
+
+def record(database: Database, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
     """Writes results and advances the fold; see ``Store.record``."""
     if not results:
         return []
@@ -33,7 +40,7 @@ def record(database: Database, results: Sequence[Result]) -> list[Recorded]:
     if any(result.assignment.planned.tournament != name for result in results):
         raise ValueError("results of several tournaments")
     with database.write() as connection:
-        return _Batch(connection, _tournament(connection, name), results).write()
+        return _Batch(connection, _tournament(connection, name), results, again=again).write()
 
 
 def _tournament(connection: Connection, name: str) -> Row[Any]:
@@ -60,10 +67,11 @@ class _Open:
 class _Batch:
     """Results on their way into one transaction."""
 
-    def __init__(self, connection: Connection, tournament: Row[Any], results: Sequence[Result]) -> None:
+    def __init__(self, connection: Connection, tournament: Row[Any], results: Sequence[Result], *, again: bool) -> None:
         self._connection = connection
         self._tournament = tournament
         self._results = results
+        self._again = again
         self._entries = Entries(connection, tournament, tournament.commits, tournament.chain_head)
         self._stopped: int | None = tournament.stopped
         numbers = [result.assignment.planned.number for result in results]
@@ -91,6 +99,8 @@ class _Batch:
     def _take(self, result: Result) -> Recorded:
         number, attempt = result.assignment.planned.number, result.assignment.token.attempt
         refused = self._refusal(result)
+        if refused and self._again and self._is_on_record(result):
+            return Recorded(number, attempt, self._found[number].status)
         if refused:
             game = self._found.get(number, _Open(GameStatus.CANCELLED, 0))
             return Recorded(number, attempt, game.status, refused, needless=number in self._found and game.settled)
@@ -98,6 +108,16 @@ class _Batch:
         game.attempts += 1
         game.status = self._entries.add(result)
         return Recorded(number, attempt, game.status)
+
+    def _is_on_record(self, result: Result) -> bool:
+        """Whether this very result is: its commit went through, and the connection was lost before we heard of it."""
+        token, number = result.assignment.token, result.assignment.planned.number
+        key = {"of": self._tournament.id, "game": number, "try": token.attempt}
+        row = self._connection.execute(_ATTEMPT, key).one_or_none()
+        if row is None or token.epoch != self._tournament.epoch:
+            return False
+        entry = journal.encode(journal.Entry(result, row.sequence, self._tournament.contract_sha256))
+        return bool(row.journal == entry)
 
     def _refusal(self, result: Result) -> str:
         number, token = result.assignment.planned.number, result.assignment.token

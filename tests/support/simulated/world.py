@@ -314,8 +314,8 @@ class FrailStore(Store):
 
     befall: Callable[..., Any]
 
-    def record(self, results: Sequence[Result]) -> list[Recorded]:
-        answer: list[Recorded] = self.befall(super().record, results)
+    def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
+        answer: list[Recorded] = self.befall(partial(super().record, results, again=again))
         return answer
 
     def add_stage(self, *arguments: Any) -> None:
