@@ -23,9 +23,10 @@ check: $(DEV_READY)  ## Linters, types, layers, protocol.
 	$(BIN)/buf lint proto
 	$(BIN)/buf format --diff --exit-code proto
 
-proto: $(DEV_READY)  ## Generates sdk/arena/v1 from proto/.
+proto: $(DEV_READY)  ## Generates sdk/arena/v1 from proto/, and copies it to bots that read it.
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=sdk --grpc_python_out=sdk \
 	  --mypy_out=sdk --mypy_grpc_out=sdk proto/arena/v1/*.proto
+	cp proto/arena/v1/referee.proto example_bots/languages/node/
 
 spec-schema: $(DEV_READY)  ## Generates the JSON schema of the spec file.
 	$(BIN)/python -m arena_server.coordinator.spec_schema

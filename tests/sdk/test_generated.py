@@ -26,6 +26,13 @@ def test_the_committed_code_is_fresh(tmp_path: Path) -> None:
     assert generated == contents(ROOT / "sdk" / "arena"), "run `make proto` and commit"
 
 
+def test_bots_that_read_the_protocol_have_a_fresh_copy() -> None:
+    copies = list((ROOT / "example_bots").glob("languages/*/*.proto"))
+    assert copies
+    for copy in copies:
+        assert copy.read_bytes() == (PROTO / "arena/v1" / copy.name).read_bytes(), "run `make proto` and commit"
+
+
 def contents(folder: Path) -> dict[str, str]:
     files = [path for pattern in ("*_pb2*.py", "*_pb2*.pyi") for path in folder.rglob(pattern)]
     return {path.name: path.read_text() for path in files}
