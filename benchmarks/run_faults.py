@@ -1,7 +1,7 @@
 """`make faults`: what must hold under faults, measured in full; prints a table and writes faults.json.
 
-``make faults PARTS=kills KILLS=50`` measures one part with fewer kills. Beside KILLS there are GAMES, GROWTH, WRITES,
-VERIFIED and SEEDS; see the parts for what they mean.
+``make faults PARTS=kills KILLS=50`` measures one part with fewer kills. Beside KILLS there are INSTANTS, GAMES,
+GROWTH, WRITES, VERIFIED and SEEDS; see the parts for what they mean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Kills: at every step that changes a file, in recording and in the whole command, and KILLS random instants."""
+"""Kills: at every step that changes a file, in recording and in the whole command, and at INSTANTS random ones.
+
+KILLS takes so many of all these at random.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,8 @@ def measure() -> dict[str, float]:
         dice = random.Random(os.urandom(8))
         work = [("paper", Strike(at)) for at in range(1, paper + 1)]
         work += [("command", Strike(at)) for at in range(1, command + 1)]
-        work += [("command", Strike(after=dice.uniform(0.01, 1.5))) for _ in range(size("KILLS", 1000))]
-        if "KILLS" in os.environ:
-            work = dice.sample(work, min(len(work), size("KILLS", 1000)))
+        work += [("command", Strike(after=dice.uniform(0.01, 1.5))) for _ in range(size("INSTANTS", 1000))]
+        work = dice.sample(work, min(len(work), size("KILLS", len(work))))
         violations = 0
         for done, violation in enumerate(pool.imap_unordered(_kill, work), 1):
             if violation:
