@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from command import bot, start  # tests/support
+from command import bot  # tests/support
 from table import progress
 
 from arena_server.model import Ending, Result
 from arena_server.store import Store, journal, queries
-from faults.sizes import size
+from faults.running import running, size
 
 AT_ONCE = 32
 HOGS = 4
@@ -60,13 +60,10 @@ def play(bodies: tuple[str, str], games: int, limit: str, what: str, *, at_once:
         folder = Path(name)
         bots = [bot(folder, name, body) for name, body in zip(("one", "two"), bodies, strict=True)]
         options = ("--games", str(games), "--time", limit, "--concurrency", str(at_once))
-        process = start("run-tournament", *bots, *options, cwd=folder, TMPDIR=name)
-        while process.poll() is None:
-            time.sleep(5)
-            progress(len(attempts(folder)), games, what)
-        _, errors = process.communicate()
-        if process.returncode:
-            raise RuntimeError(errors)
+        with running("run-tournament", *bots, *options, cwd=folder, TMPDIR=name) as process:
+            while process.poll() is None:
+                time.sleep(5)
+                progress(len(attempts(folder)), games, what)
         return attempts(folder)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
-from command import bot, start  # tests/support
+from command import bot  # tests/support
 from table import progress
 
 from arena_server.store import Store, queries
-from faults.sizes import size
+from faults.running import running, size
 
 PERIOD = 2.0
 """Seconds between two looks."""
@@ -33,6 +33,8 @@ def measure() -> dict[str, float]:
     """Memory by a straight line through the last three quarters; everything else must stay as it was there."""
     games = size("GROWTH", 5000) // 2 * 2
     looks = [look for look in watched(games) if look.games >= games / 4]
+    if len(looks) < 8:
+        raise SystemExit("GROWTH is too small to show a trend: give some hundreds")
     for name in ("descriptors", "threads", "processes"):
         early, late = ([getattr(look, name) for look in half] for half in halves(looks))
         if max(late) > max(early):
@@ -53,28 +55,26 @@ def watched(games: int) -> list[Look]:
         folder = Path(name)
         bots = [bot(folder, "one"), bot(folder, "two", "return state.legal_moves()[-1]")]
         options = ("--games", str(games), "--time", "5s", "--concurrency", "2")
-        process = start("run-tournament", *bots, *options, cwd=folder, TMPDIR=name)
-        seen = psutil.Process(process.pid)
-        while process.poll() is None:
-            time.sleep(PERIOD)
-            try:
-                looks.append(look_at(seen, finished(folder)))
-            except psutil.Error:
-                break  # it has just ended
-            if not looks[-1].rss_mb:
-                looks.pop()  # likewise
-                break
-            progress(looks[-1].games, games, f"games, {looks[-1].rss_mb:.1f} MB")
-        _, errors = process.communicate()
-        if process.returncode:
-            raise RuntimeError(errors)
+        with running("run-tournament", *bots, *options, cwd=folder, TMPDIR=name) as process:
+            seen = psutil.Process(process.pid)
+            while process.poll() is None:
+                time.sleep(PERIOD)
+                look = look_at(seen, finished(folder))
+                if look is None:
+                    break
+                looks.append(look)
+                progress(look.games, games, f"games, {look.rss_mb:.1f} MB")
     return looks
 
 
-def look_at(process: psutil.Process, games: int) -> Look:
-    with process.oneshot():
-        family = process.children(recursive=True)
-        return Look(games, process.memory_info().rss / 1e6, process.num_fds(), process.num_threads(), len(family))
+def look_at(process: psutil.Process, games: int) -> Look | None:
+    """None where it has just ended."""
+    try:
+        with process.oneshot():
+            rss, family = process.memory_info().rss / 1e6, process.children(recursive=True)
+            return Look(games, rss, process.num_fds(), process.num_threads(), len(family)) if rss else None
+    except psutil.Error:
+        return None
 
 
 def finished(folder: Path) -> int:

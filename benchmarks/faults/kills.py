@@ -16,7 +16,7 @@ from kills import Subject, the_command  # tests/support
 from striking import Strike, Striker
 from table import progress
 
-from faults.sizes import size
+from faults.running import size
 
 SUBJECTS: dict[str, Subject] = {}
 """Of this process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulated.figures import planted_figures, simulation_figures  # tests/support
 
-from faults.sizes import size
+from faults.running import size
 
 
 def measure() -> dict[str, float]:

@@ -20,7 +20,7 @@ from tournaments import begin, patchwork_spec, tiny_spec
 from arena_server.model import ArenaError
 from arena_server.store import Store, queries
 from arena_server.store.verify import verify
-from faults.sizes import size
+from faults.running import size
 
 SUPPORT = Path(begin.__code__.co_filename).parent
 WRITERS = 8
