@@ -34,6 +34,7 @@ def test_the_seeds_reach_what_they_should() -> None:
         " late: ",
         " delivered again: ",
         "the disk is full",
+        "the database is away after a commit",
         "stop",
         "parked",
         " void",

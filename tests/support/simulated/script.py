@@ -158,6 +158,8 @@ def _strikes(dice: random.Random, deeds: tuple[Deed, ...]) -> Iterator[Strike]:
         yield Strike(dice.choice(("kill", "kill", "stop")), _step(dice))
     for _ in range(dice.choice((0, 0, 1, 2))):
         yield Strike(dice.choice(("kill before", "kill after", "disk full")), dice.randint(1, 16))
+    if dice.random() < 0.3:
+        yield Strike(dice.choice(("away before", "away after")), dice.randint(1, 8))
     for _ in range(dice.choice((0, 1, 2))):
         yield Strike("delivered again", dice.randint(1, 12), dice.uniform(0, 1))
 

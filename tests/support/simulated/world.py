@@ -22,7 +22,7 @@ from arena_engine.game import SEATS, find
 from arena_server.coordinator import Coordinator, Interrupted, Snapshot
 from arena_server.executors.local import LocalExecutor
 from arena_server.model import ArenaError, Assignment, Result
-from arena_server.store import Recorded, Status, Store, Tournament, database, journal
+from arena_server.store import AwayError, Recorded, Status, Store, Tournament, database, journal
 from arena_server.store.tables import ATTEMPT
 from arena_server.store.verify import verify
 from simulated.bots import Keeper, Network, Stream
@@ -100,7 +100,7 @@ class World:
         strikes = sorted(script.strikes, key=lambda strike: strike.at)
         self._by_step = [strike for strike in strikes if strike.kind in STEPS]
         self._by_count = [strike for strike in strikes if strike.kind not in STEPS]
-        self._steps = self._writes = self._reports = 0
+        self._steps = self._writes = self._records = self._reports = 0
         self._at = 1000.0
         self._in_flight: dict[tuple[int, int], Assignment] = {}
         self._streams: list[Stream] = []
@@ -196,6 +196,18 @@ class World:
             raise Killed
         return answer
 
+    def _record(self, work: Callable[[], list[Recorded]]) -> list[Recorded]:
+        """A commit of results, from which the database may be away."""
+        self._records += 1
+        if self._due("away before", self._records):
+            self.note("the database is away before a commit")
+            raise AwayError("away")
+        recorded: list[Recorded] = self._write(work)
+        if self._due("away after", self._records):
+            self.note("the database is away after a commit")
+            raise AwayError("away")
+        return recorded
+
     def _deliver(self, result: Result, why: str) -> None:
         """A result that was recorded, or that a dead command gave out, comes in once more."""
         planned, token = result.assignment.planned, result.assignment.token
@@ -253,7 +265,7 @@ class World:
                 FrailStore.open(str(path)) as store,
                 mock.patch("arena_server.referee.referee.Server", partial(Network, self)),
             ):
-                store.befall = self._write
+                store.befall, store.commit = self._write, self._record
                 self._store = store
                 self.loop.run(self._play(store))
             done = True
@@ -313,10 +325,10 @@ class FrailStore(Store):
     """The store, whose writes something may befall."""
 
     befall: Callable[..., Any]
+    commit: Callable[[Callable[[], list[Recorded]]], list[Recorded]]
 
     def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
-        answer: list[Recorded] = self.befall(partial(super().record, results, again=again))
-        return answer
+        return self.commit(partial(super().record, results, again=again))
 
     def add_stage(self, *arguments: Any) -> None:
         self.befall(super().add_stage, *arguments)
