@@ -20,7 +20,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, Operationa
 from arena_server.model import ArenaError, UserError
 from arena_server.store import migrations
 
-BUSY_TIMEOUT_S = 10
+BUSY_TIMEOUT_S = 30
+"""SQLite's waiters poll and may be overtaken: with eight busy writers on a loaded machine, 10 s were not always enough."""
 
 _SQLITE_ERRORS = {
     "SQLITE_NOTADB": (UserError, "not an SQLite database", "choose another file with --db"),
