@@ -21,7 +21,7 @@ from arena_server.model import ArenaError, UserError
 from arena_server.store import migrations
 
 BUSY_TIMEOUT_S = 30
-"""SQLite's waiters poll and may be overtaken: with eight busy writers on a loaded machine, 10 s were not always enough."""
+"""SQLite's waiters poll and may be overtaken: beside eight busy writers 10 s were not always enough."""
 
 _SQLITE_ERRORS = {
     "SQLITE_NOTADB": (UserError, "not an SQLite database", "choose another file with --db"),
