@@ -16,6 +16,9 @@ LOG_LINES = 20
 LOG_LENGTH = 500
 """What ``Bot.log`` keeps for one move: lines, and characters of each."""
 
+RESIGN = object()
+"""What ``choose`` returns to give the game up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -55,6 +58,7 @@ class Bot:
         game: name of the game that is played: ``"patchwork"``.
         seat: letter of this bot's seat: ``"a"`` moves first.
         seats: who sits where: letter to name, in seat order; names are empty where opponents are anonymous.
+        deal: what makes this game differ from others, in the game's own words: ``edition``, ``circle``.
         seed: this seat's seed, the same in every attempt at this game.
         random: a generator that begins with that seed; a bot that draws from it alone can be replayed.
         options: the bot's options by name, as bot.toml declares and the organiser sets them.
@@ -67,6 +71,7 @@ class Bot:
     game: str
     seat: str
     seats: Mapping[str, str]
+    deal: Mapping[str, str]
     seed: int
     random: Random
     options: Mapping[str, str | int | float | bool]
@@ -75,7 +80,7 @@ class Bot:
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
         """Gives the attributes values that suit an author's own tests; in a game the arena's replace them."""
         bot = super().__new__(cls)
-        bot.game, bot.seat, bot.seats = "", "a", MappingProxyType({})
+        bot.game, bot.seat, bot.seats, bot.deal = "", "a", MappingProxyType({}), MappingProxyType({})
         bot.seed, bot.random = 0, Random(0)  # noqa: S311 - play, not secrets
         bot.options, bot.log_lines = MappingProxyType({}), []
         return bot
@@ -101,7 +106,8 @@ class Bot:
             clock: the time for this move.
 
         Returns:
-            A move of ``state.legal_moves()``, or its text. Anything else loses the game as an illegal move.
+            A move of ``state.legal_moves()``, or its text; or ``RESIGN``. Anything else loses the game as an illegal
+            move.
         """
         raise NotImplementedError(f"{type(self).__name__} has no choose(self, state, clock)")
 

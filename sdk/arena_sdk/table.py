@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine import game as games
-from arena_sdk.bot import Bot, Result
+from arena_sdk.bot import RESIGN, Bot, Result
 from arena_sdk.clock import Clock, advice
 from arena_sdk.text import clip, trace
 
@@ -57,7 +57,7 @@ class Table:
         return ready
 
     def move(self, request: pb.MoveRequest, received: float) -> pb.PlayRequest | None:
-        """Answers a request: Move or Failure; the same again for a request sent again, nothing for an older one.
+        """Answers a request: Move, Resign or Failure; the same again if it is repeated, nothing if it is older.
 
         Args:
             request: what the arena asks.
@@ -108,6 +108,8 @@ class Table:
         clock = _clock(request, self._started.time_control, self._moves, received)
         choice = self._settle(self._bot.choose(self._state, clock))
         self._moves += 1
+        if choice is RESIGN:
+            return pb.PlayRequest(resign=pb.Resign(handle=request.handle))
         if choice is None:
             self._bot.log("choose returned None: return a move of state.legal_moves()")
         text = "" if choice is None else clip(str(choice), MOVE_LENGTH)
@@ -127,6 +129,7 @@ def _seated(bot_class: type[Bot], started: pb.GameStarted, options: Mapping[str,
     bot = bot_class.__new__(bot_class)
     bot.game, bot.seat = started.game, started.seat
     bot.seats = MappingProxyType({seat.seat: seat.bot for seat in started.seats})
+    bot.deal = MappingProxyType(dict(sorted(started.deal.items())))
     bot.seed, bot.random = started.seed, Random(started.seed)  # noqa: S311 - play, not secrets
     bot.options = options
     bot.__init__()  # type: ignore[misc]  # after the attributes, so that it may use them

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 from command import arena, games
-from languages import NODE, node
+from languages import FOLDER, NODE, node
+from requirements import require
 
 
 def test_the_bot_in_javascript_plays_a_house_bot(tmp_path: Path) -> None:
@@ -14,3 +18,67 @@ def test_the_bot_in_javascript_plays_a_house_bot(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     records = games(tmp_path)
     assert [record["termination"] for record in records] == ["normal", "normal"]
+
+
+def test_a_program_behind_the_bridge_plays_a_house_bot(tmp_path: Path) -> None:
+    done = arena("run-tournament", str(FOLDER / "sh"), "greedy", "--games", "2", "--time", "10s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = games(tmp_path)
+    assert [record["termination"] for record in records] == ["normal", "normal"]
+
+
+def test_a_program_in_c_plays_another_one(tmp_path: Path) -> None:
+    folder = shutil.copytree(FOLDER / "c", tmp_path / "c")
+    subprocess.run([require("cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-o", "bot", "bot.c"], cwd=folder, check=True)
+    done = arena("run-tournament", str(folder), str(FOLDER / "sh"), "--games", "2", "--time", "10s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = games(tmp_path)
+    assert [record["termination"] for record in records] == ["normal", "normal"]
+
+
+def test_the_program_of_the_docs_plays(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "bridge.md").read_text()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for file, kind in (("bot.sh", "sh"), ("bot.toml", "toml")):
+        (mine / file).write_text(text.partition(f"```{kind}\n")[2].partition("```")[0])
+    tried = re.search(r"^    (printf .*)$", text, re.MULTILINE)
+    assert tried
+    said = subprocess.run(tried[1], shell=True, cwd=mine, capture_output=True, text=True, check=True).stdout
+    assert said == "ready\nmove >\n"
+    done = arena("run-tournament", str(mine), "random", "--games", "2", "--time", "10s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = games(tmp_path)
+    assert [record["termination"] for record in records] == ["normal", "normal"]
+
+
+BAD = {
+    "dies": ("echo cannot think >&2; exit 7", "crash", "cannot think"),
+    "talks": ("echo nonsense", "crash", "said 'nonsense' where 'move MOVE' was awaited"),
+    "cheats": ("echo move nonsense", "illegal_move", "nonsense"),
+    "resigns": ("echo resign", "resign", "gave up"),
+    "sleeps": ("sleep 100 & sleep 100", "timeout", "used"),
+}
+"""What a program does when it is asked for a move, how that ends, and what the record tells of it."""
+
+
+def test_faults_of_programs_lose_their_own_games_and_are_on_record(tmp_path: Path) -> None:
+    for name, (go, _, _) in BAD.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        command = 'command = ["arena", "bridge", "--", "sh", "bad.sh"]'
+        (folder / "bot.toml").write_text(f'name = "{name}"\nversion = "1"\n{command}\n')
+        lines = f"while read -r word rest; do case $word in start) echo ready ;; go) {go} ;; esac; done"
+        (folder / "bad.sh").write_text(lines)
+    bots = [str(tmp_path / name) for name in BAD]
+    options = ("--format", "gauntlet", "--games", "2", "--time", "2s")
+    done = arena("run-tournament", "greedy", *bots, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = games(tmp_path)
+    assert len(records) == 2 * len(BAD)
+    for record in records:
+        (seat,) = record["blamed"]
+        _, ending, told = BAD[record["seats"]["ab".index(seat)]["bot"]]
+        assert record["termination"] == ending
+        if seat == "a":
+            assert told in arena("games", "show", record["id"], cwd=tmp_path).stdout

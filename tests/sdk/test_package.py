@@ -12,7 +12,7 @@ def modules_after(statement: str) -> set[str]:
 
 
 def test_public_names() -> None:
-    assert arena_sdk.__all__ == ["Bot", "Clock", "Result"]
+    assert arena_sdk.__all__ == ["RESIGN", "Bot", "Clock", "Result"]
 
 
 def test_importing_it_loads_neither_grpc_nor_protobuf_nor_the_server() -> None:

@@ -35,6 +35,7 @@ COMMANDS = {
     "report": "Write a report of a tournament: pages to read and replay, tables and records for programs.",
     "deals": "Make suites of deals.",
     "verify": "Replay and rate every recorded game again and compare.",
+    "bridge": "Be a bot whose moves a program of any language chooses, by lines.",
     "doctor": "Look at what the arena needs from this machine.",
     "version": "Show the versions of the arena and of what it plays.",
 }

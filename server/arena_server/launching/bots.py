@@ -68,7 +68,12 @@ class Bot:
     def argv(self) -> list[str]:
         """The command that starts it, to be run in its folder."""
         first, *rest = self.manifest.command
-        return [self._python() if first == "python" else first, *rest]
+        match first:
+            case "python":
+                return [self._python(), *rest]
+            case "arena":  # -P: nothing of the bot's folder takes the place of a module
+                return [sys.executable, "-P", "-m", "arena_server", *rest]
+        return [first, *rest]
 
     def command_line(self) -> str:
         """The same as a person would type it."""

@@ -27,7 +27,8 @@ class Manifest:
     """A bot's own description.
 
     Attributes:
-        command: run in the bot's folder; a first word ``python`` is the bot's own ``.venv``, else our interpreter.
+        command: run in the bot's folder; a first word ``python`` is the bot's own ``.venv``, else our interpreter, and
+            ``arena`` is this one.
         start_limit_us: from the start of the process to its Hello, and to each Ready.
         games_at_once: games that one process plays at the same time.
         restart: whether each game gets a fresh process.

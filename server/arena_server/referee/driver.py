@@ -191,7 +191,9 @@ class Chair:
     def received(self, message: GameMessage, at: float) -> None:
         """A message for this game."""
         self.heard.append(Heard(at, message))
-        if isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking:
+        if isinstance(message, pb.Resign) or (
+            isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking
+        ):
             self.thinking = None
         if self.driver.finished.done():
             self._drop_late()

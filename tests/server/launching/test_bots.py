@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -355,3 +356,13 @@ def test_a_name_twice_in_a_zip_is_refused(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match="Duplicate"):
             file.writestr("bot.py", "2")
     assert "the same file twice: 'bot.py'" in refused(path)
+
+
+def test_a_command_may_begin_with_this_arena(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text('name = "t"\nversion = "1"\ncommand = ["arena", "bridge", "--", "./bot"]\n')
+    (tmp_path / "typer.py").write_text("raise SystemExit('the wrong one')")
+    first, *rest = resolve(str(tmp_path)).argv()
+    assert rest[-3:] == ["bridge", "--", "./bot"]
+    argv = [first, *rest[:-3], "version"]
+    said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("arena ")

@@ -115,3 +115,14 @@ def test_or_started_anew_for_each_game(tmp_path: Path) -> None:
         paths.append(str(home))
     assert len(play(tmp_path, paths, game="patchwork", games=3)) == 3
     assert len(set(log.read_text().split())) == 6
+
+
+def test_a_bot_that_resigns_has_answered_and_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "pids"
+    body = (
+        f"open({str(log)!r}, 'a').write(f'{{__import__(\"os\").getpid()}}\\n'); return __import__('arena_sdk').RESIGN"
+    )
+    paths = [bot(tmp_path, name, body) for name in "vw"]
+    played = play(tmp_path, paths, game="patchwork", games=3)
+    assert [game[:3] for game in played] == [["resign", "a", "(2, 1)"]] * 3
+    assert len(set(log.read_text().split())) == 1
