@@ -14,7 +14,10 @@ def bridge(
     *,
     start_limit: Annotated[str, typer.Option(help="How long it may take to be ready for a game.")] = "30s",
 ) -> None:
-    """Be a bot whose moves a program chooses, by lines on its standard input and output: docs/bridge.md."""
+    """Be a bot whose moves a program of any language chooses, by lines.
+
+    It reads them on its standard input and answers on its standard output: docs/bridge.md.
+    """
     seconds = _seconds(start_limit)
     from arena_sdk.bridge import play
 
