@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from simulated import simulate, tell
+from simulated.figures import broken
 from simulated.planted import BUGS, seeds_until_caught
 from simulated.script import SEEDS_PER_CAST, draw
 from simulated.search import failure, quiet, shrink
+from simulated.world import PLACE
 
 SEEDS = 1_000
 CHUNK = 5 * SEEDS_PER_CAST
@@ -16,6 +20,15 @@ CHUNK = 5 * SEEDS_PER_CAST
 def test_whatever_befalls_the_arena_its_promises_hold(first: int) -> None:
     for seed in range(first, first + CHUNK):
         assert not failure(draw(seed)), tell(seed)
+
+
+def test_many_processes_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    seeds = broken(range(2))
+    assert next(seeds) is None
+    assert list(tmp_path.glob("*/*/arena.db"))
+    assert list(seeds) == [None]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_seed_is_the_same_run_again() -> None:

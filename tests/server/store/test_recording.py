@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
-from arena_server.model import FAILURES, MAX_ATTEMPTS, ArenaError, Ending, Pairing, Result, Token, UserError
-from arena_server.store import GameStatus, Standing, Status, Store
+from arena_server.model import FAILURES, MAX_ATTEMPTS, ArenaError, Ending, Pairing, Probation, Result, Token, UserError
+from arena_server.store import GameStatus, Standing, Status, Store, queries
 from arena_server.store.verify import verify
 
 
@@ -92,7 +92,11 @@ def test_ratings_wait_for_earlier_games(url: str) -> None:
         assert all(standing.games == 9 for standing in board(playing))
 
 
-@pytest.mark.parametrize("ending", [*FAILURES, Ending.NORMAL, Ending.VOID, Ending.ABANDONED])
+PLAYED_FAILURES = [ending for ending in FAILURES if ending is not Ending.FORFEIT]
+"""A forfeit is the store's own: no result that is given to it."""
+
+
+@pytest.mark.parametrize("ending", [*PLAYED_FAILURES, Ending.NORMAL, Ending.VOID, Ending.ABANDONED])
 def test_r18_whatever_ends_a_game_its_transaction_rates_all_that_became_contiguous(
     store: Store, ending: Ending
 ) -> None:
@@ -112,6 +116,19 @@ def test_r18_whatever_ends_a_game_its_transaction_rates_all_that_became_contiguo
     folded = 0 if ending is Ending.VOID else 5 if ending is Ending.ABANDONED else 6
     assert store.progress(playing.tournament).folded == folded
     assert [standing.games for standing in board(playing)] == [folded] * 3
+    assert verify(store, playing.tournament).ok
+
+
+def test_r18_the_transaction_that_parks_a_bot_rates_the_games_that_it_forfeits(store: Store) -> None:
+    playing = begin(store, tiny_spec(games=6, probation=Probation(failures=1, share=0)))
+    first, second, *rest = playing.assignments()
+    record(playing, [playing.normal(one) for one in rest[1:]])
+    record(playing, [playing.forfeit(first, "a", Ending.CRASH)])
+    forfeits = [one.number for one in queries.games(store, playing.tournament) if one.ending == Ending.FORFEIT]
+    assert forfeits == [2, 3, 4, 5, 6]
+    assert [standing.games for standing in board(playing)] == [6] * 3
+    assert store.progress(playing.tournament).folded == 6
+    assert store.record([playing.normal(second)])[0].needless
     assert verify(store, playing.tournament).ok
 
 

@@ -32,6 +32,8 @@ from simulated.script import LIMIT, MARGIN, Deed, Script, Strike, bots, spec
 
 NAME = "cup"
 MAX_COMMANDS = 30
+PLACE = "SIMULATED_PLACE"
+"""Names a folder to keep databases in."""
 STEPS = ("stall", "kill", "stop")
 """Strikes that come at a step of the loop."""
 
@@ -353,10 +355,15 @@ _engine = cache(database._engine)
 """One engine a path: it forgets its connections when it is closed, but not how to write its statements."""
 
 
+def place() -> str | None:
+    """Where databases are: in memory if that can be had, as the disk itself is not what is tested here."""
+    return os.environ.get(PLACE) or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+
+
 @cache
 def _folder() -> Path:
-    """A folder of this process, in memory where there is one: the disk itself is not what is tested here."""
-    folder = tempfile.mkdtemp(prefix="simulated", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    """A folder of this process."""
+    folder = tempfile.mkdtemp(prefix="simulated", dir=place())
     atexit.register(shutil.rmtree, folder)
     return Path(folder)
 
