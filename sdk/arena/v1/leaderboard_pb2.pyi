@@ -8,6 +8,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -19,15 +20,93 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Rating:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RatingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rating.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RATING_UNSPECIFIED: _Rating.ValueType  # 0
+    """TrueSkill."""
+    RATING_TRUESKILL: _Rating.ValueType  # 1
+    """TrueSkill: by mu - 3 sigma."""
+    RATING_BRADLEY_TERRY: _Rating.ValueType  # 2
+    """Bradley-Terry: Elo with an interval, from pairs of games over the same deal. Not of every large tournament."""
+
+class Rating(_Rating, metaclass=_RatingEnumTypeWrapper):
+    """Rating is a kind of rating."""
+
+RATING_UNSPECIFIED: Rating.ValueType  # 0
+"""TrueSkill."""
+RATING_TRUESKILL: Rating.ValueType  # 1
+"""TrueSkill: by mu - 3 sigma."""
+RATING_BRADLEY_TERRY: Rating.ValueType  # 2
+"""Bradley-Terry: Elo with an interval, from pairs of games over the same deal. Not of every large tournament."""
+Global___Rating: _TypeAlias = Rating  # noqa: Y015
+
 @_typing.final
-class GetLeaderboardRequest(_message.Message):
-    """GetLeaderboardRequest asks for the standings."""
+class ListTournamentsRequest(_message.Message):
+    """ListTournamentsRequest asks for a page of tournaments."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Usually 20, at most 100."""
+    after: _builtins.str
+    """Only those older than this one, by name; empty: from the newest on."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "page_size", b"page_size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTournamentsRequest: _TypeAlias = ListTournamentsRequest  # noqa: Y015
+
+@_typing.final
+class ListTournamentsResponse(_message.Message):
+    """ListTournamentsResponse is a page of tournaments."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENTS_FIELD_NUMBER: _builtins.int
+    NEXT_AFTER_FIELD_NUMBER: _builtins.int
+    next_after: _builtins.str
+    """`after` of the next page; empty: this is the last."""
+    @_builtins.property
+    def tournaments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tournament]:
+        """The newest first."""
+
+    def __init__(
+        self,
+        *,
+        tournaments: _abc.Iterable[Global___Tournament] | None = ...,
+        next_after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_after", b"next_after", "tournaments", b"tournaments"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTournamentsResponse: _TypeAlias = ListTournamentsResponse  # noqa: Y015
+
+@_typing.final
+class GetTournamentRequest(_message.Message):
+    """GetTournamentRequest asks for one tournament."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
-    """Name of the tournament; empty: the one started last."""
+    """Its name."""
     def __init__(
         self,
         *,
@@ -39,24 +118,239 @@ class GetLeaderboardRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___GetLeaderboardRequest: _TypeAlias = GetLeaderboardRequest  # noqa: Y015
+Global___GetTournamentRequest: _TypeAlias = GetTournamentRequest  # noqa: Y015
 
 @_typing.final
-class GetLeaderboardResponse(_message.Message):
-    """GetLeaderboardResponse is the standings."""
+class GetTournamentResponse(_message.Message):
+    """GetTournamentResponse is one tournament."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TOURNAMENT_FIELD_NUMBER: _builtins.int
-    GAMES_PLANNED_FIELD_NUMBER: _builtins.int
-    GAMES_RATED_FIELD_NUMBER: _builtins.int
-    STANDINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """It."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTournamentResponse: _TypeAlias = GetTournamentResponse  # noqa: Y015
+
+@_typing.final
+class Tournament(_message.Message):
+    """Tournament is a contract and how far it was played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    TERMS_FIELD_NUMBER: _builtins.int
+    PUBLIC_SEED_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    RATINGS_FIELD_NUMBER: _builtins.int
+    CHAIN_HEAD_FIELD_NUMBER: _builtins.int
+    CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
+    SUMS_JSON_FIELD_NUMBER: _builtins.int
+    STOPPED_FIELD_NUMBER: _builtins.int
+    CREATED_FIELD_NUMBER: _builtins.int
+    STARTED_FIELD_NUMBER: _builtins.int
+    FINISHED_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Name."""
+    public_seed: _builtins.bool
+    """Whether everybody knows the seed of its deals."""
+    status: _builtins.str
+    """"planned", "running" or "finished"."""
+    ratings: _builtins.str
+    """Version of the rating library and its parameters."""
+    chain_head: _builtins.str
+    """Hash over all closed attempts and amendments in commit order, in hex."""
+    chain_length: _builtins.int
+    """Number of them."""
+    sums_json: _builtins.str
+    """What its stop rule has seen, as JSON; empty where there is nothing."""
+    stopped: _builtins.int
+    """The last game that counts, where the stop rule has ended it; else 0."""
+    created: _builtins.str
+    """UTC, ISO 8601, like the others; empty where it has not happened."""
+    started: _builtins.str
+    """When its first game began."""
+    finished: _builtins.str
+    """When it was finished."""
+    @_builtins.property
+    def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Terms]:
+        """Its contract, then what it became with each amendment."""
+
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Words to find it by."""
+
+    @_builtins.property
+    def progress(self) -> Global___Progress:
+        """How many games are where."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        terms: _abc.Iterable[Global___Terms] | None = ...,
+        public_seed: _builtins.bool = ...,
+        status: _builtins.str = ...,
+        ratings: _builtins.str = ...,
+        chain_head: _builtins.str = ...,
+        chain_length: _builtins.int = ...,
+        sums_json: _builtins.str = ...,
+        stopped: _builtins.int = ...,
+        created: _builtins.str = ...,
+        started: _builtins.str = ...,
+        finished: _builtins.str = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+        progress: Global___Progress | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Tournament: _TypeAlias = Tournament  # noqa: Y015
+
+@_typing.final
+class Terms(_message.Message):
+    """Terms are what stages are planned and dealt by."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STAGE_FIELD_NUMBER: _builtins.int
+    CONTRACT_JSON_FIELD_NUMBER: _builtins.int
+    COMMITMENT_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    stage: _builtins.int
+    """The first of these stages."""
+    contract_json: _builtins.str
+    """The contract, as JSON: entrants with their digests, format, games, time control."""
+    commitment: _builtins.str
+    """SHA-256 of the secret that deals follow from, in hex."""
+    secret: _builtins.bytes
+    """That secret; empty until it may be known."""
+    def __init__(
+        self,
+        *,
+        stage: _builtins.int = ...,
+        contract_json: _builtins.str = ...,
+        commitment: _builtins.str = ...,
+        secret: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "contract_json", b"contract_json", "secret", b"secret", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Terms: _TypeAlias = Terms  # noqa: Y015
+
+@_typing.final
+class Progress(_message.Message):
+    """Progress is how many games are where."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLANNED_FIELD_NUMBER: _builtins.int
+    FINISHED_FIELD_NUMBER: _builtins.int
+    RATED_FIELD_NUMBER: _builtins.int
+    ABANDONED_FIELD_NUMBER: _builtins.int
+    CANCELLED_FIELD_NUMBER: _builtins.int
+    planned: _builtins.int
+    """Games in the plan."""
+    finished: _builtins.int
+    """Games with a result that counts."""
+    rated: _builtins.int
+    """Those of them that the ratings include."""
+    abandoned: _builtins.int
+    """Games given up after too many failures of our own."""
+    cancelled: _builtins.int
+    """Games taken off."""
+    def __init__(
+        self,
+        *,
+        planned: _builtins.int = ...,
+        finished: _builtins.int = ...,
+        rated: _builtins.int = ...,
+        abandoned: _builtins.int = ...,
+        cancelled: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "cancelled", b"cancelled", "finished", b"finished", "planned", b"planned", "rated", b"rated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Progress: _TypeAlias = Progress  # noqa: Y015
+
+@_typing.final
+class GetLeaderboardRequest(_message.Message):
+    """GetLeaderboardRequest asks for a page of the standings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
-    games_planned: _builtins.int
-    """Games in the plan."""
-    games_rated: _builtins.int
-    """Games that the ratings include."""
+    rating: Global___Rating.ValueType
+    """What orders the rows."""
+    page_size: _builtins.int
+    """Usually 100, at most 1000."""
+    page: _builtins.str
+    """`next_page` of the page before; empty: the first page."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        rating: Global___Rating.ValueType = ...,
+        page_size: _builtins.int = ...,
+        page: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLeaderboardRequest: _TypeAlias = GetLeaderboardRequest  # noqa: Y015
+
+@_typing.final
+class GetLeaderboardResponse(_message.Message):
+    """GetLeaderboardResponse is a page of the standings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    STANDINGS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_FIELD_NUMBER: _builtins.int
+    CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    next_page: _builtins.str
+    """`page` of the next page; empty: this is the last."""
+    chain_length: _builtins.int
+    """Length of the tournament's chain: two pages with the same one belong together."""
+    @_builtins.property
+    def progress(self) -> Global___Progress:
+        """How many games are where."""
+
     @_builtins.property
     def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
         """Best first."""
@@ -65,13 +359,14 @@ class GetLeaderboardResponse(_message.Message):
         self,
         *,
         tournament: _builtins.str = ...,
-        games_planned: _builtins.int = ...,
-        games_rated: _builtins.int = ...,
+        progress: Global___Progress | None = ...,
         standings: _abc.Iterable[Global___Standing] | None = ...,
+        next_page: _builtins.str = ...,
+        chain_length: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games_planned", b"games_planned", "games_rated", b"games_rated", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -105,6 +400,7 @@ class Standing(_message.Message):
 
     RANK_FIELD_NUMBER: _builtins.int
     BOT_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
     MU_FIELD_NUMBER: _builtins.int
     SIGMA_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
@@ -114,8 +410,12 @@ class Standing(_message.Message):
     MARGIN_FIELD_NUMBER: _builtins.int
     FAILURES_FIELD_NUMBER: _builtins.int
     WITHDRAWN_FIELD_NUMBER: _builtins.int
+    PARKED_FIELD_NUMBER: _builtins.int
+    ELO_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """1 is best."""
+    label: _builtins.str
+    """What sets it apart from all others: "mcts 0.3"."""
     mu: _builtins.float
     """TrueSkill mean."""
     sigma: _builtins.float
@@ -140,11 +440,20 @@ class Standing(_message.Message):
     def failures(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """This bot's own failures by kind."""
 
+    @_builtins.property
+    def parked(self) -> Global___Parked:
+        """Since when it plays no more, if so."""
+
+    @_builtins.property
+    def elo(self) -> Global___Elo:
+        """Elo; absent unless asked for, and where there is none."""
+
     def __init__(
         self,
         *,
         rank: _builtins.int = ...,
         bot: Global___Bot | None = ...,
+        label: _builtins.str = ...,
         mu: _builtins.float = ...,
         sigma: _builtins.float = ...,
         games: _builtins.int = ...,
@@ -154,16 +463,83 @@ class Standing(_message.Message):
         margin: _builtins.float | None = ...,
         failures: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         withdrawn: _builtins.bool = ...,
+        parked: Global___Parked | None = ...,
+        elo: Global___Elo | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_margin", b"_margin", "bot", b"bot", "margin", b"margin"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_elo", b"_elo", "_margin", b"_margin", "_parked", b"_parked", "bot", b"bot", "elo", b"elo", "margin", b"margin", "parked", b"parked"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_margin", b"_margin", "bot", b"bot", "draws", b"draws", "failures", b"failures", "games", b"games", "losses", b"losses", "margin", b"margin", "mu", b"mu", "rank", b"rank", "sigma", b"sigma", "wins", b"wins", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_elo", b"_elo", "_margin", b"_margin", "_parked", b"_parked", "bot", b"bot", "draws", b"draws", "elo", b"elo", "failures", b"failures", "games", b"games", "label", b"label", "losses", b"losses", "margin", b"margin", "mu", b"mu", "parked", b"parked", "rank", b"rank", "sigma", b"sigma", "wins", b"wins", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__elo: _TypeAlias = _typing.Literal["elo"]  # noqa: Y015
+    _WhichOneofArgType__elo: _TypeAlias = _typing.Literal["_elo", b"_elo"]  # noqa: Y015
     _WhichOneofReturnType__margin: _TypeAlias = _typing.Literal["margin"]  # noqa: Y015
     _WhichOneofArgType__margin: _TypeAlias = _typing.Literal["_margin", b"_margin"]  # noqa: Y015
+    _WhichOneofReturnType__parked: _TypeAlias = _typing.Literal["parked"]  # noqa: Y015
+    _WhichOneofArgType__parked: _TypeAlias = _typing.Literal["_parked", b"_parked"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__elo) -> _WhichOneofReturnType__elo | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__margin) -> _WhichOneofReturnType__margin | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__parked) -> _WhichOneofReturnType__parked | None: ...
 
 Global___Standing: _TypeAlias = Standing  # noqa: Y015
+
+@_typing.final
+class Parked(_message.Message):
+    """Parked says why an entrant plays no more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Number of the game that decided it."""
+    why: _builtins.str
+    """In words."""
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        why: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Parked: _TypeAlias = Parked  # noqa: Y015
+
+@_typing.final
+class Elo(_message.Message):
+    """Elo is an estimate with its 95 % interval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUE_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    value: _builtins.float
+    """The estimate."""
+    low: _builtins.float
+    """Where the interval begins."""
+    high: _builtins.float
+    """Where it ends."""
+    def __init__(
+        self,
+        *,
+        value: _builtins.float = ...,
+        low: _builtins.float = ...,
+        high: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["high", b"high", "low", b"low", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Elo: _TypeAlias = Elo  # noqa: Y015
 
 @_typing.final
 class Bot(_message.Message):
@@ -196,12 +572,15 @@ class Bot(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name."""
     version: _builtins.str
     """Version."""
     digest: _builtins.str
     """Digest of its files."""
+    position: _builtins.int
+    """Its place in the contract, from 0."""
     @_builtins.property
     def options(self) -> _containers.MessageMap[_builtins.str, _referee_pb2.Option]:
         """Its options."""
@@ -213,24 +592,25 @@ class Bot(_message.Message):
         version: _builtins.str = ...,
         digest: _builtins.str = ...,
         options: _abc.Mapping[_builtins.str, _referee_pb2.Option] | None = ...,
+        position: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "name", b"name", "options", b"options", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "name", b"name", "options", b"options", "position", b"position", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Bot: _TypeAlias = Bot  # noqa: Y015
 
 @_typing.final
-class ListBotsRequest(_message.Message):
-    """ListBotsRequest asks for entrants."""
+class GetPlacesRequest(_message.Message):
+    """GetPlacesRequest asks for a format's own table."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
-    """Name of the tournament; empty: the one started last."""
+    """Name of the tournament."""
     def __init__(
         self,
         *,
@@ -242,31 +622,217 @@ class ListBotsRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListBotsRequest: _TypeAlias = ListBotsRequest  # noqa: Y015
+Global___GetPlacesRequest: _TypeAlias = GetPlacesRequest  # noqa: Y015
 
 @_typing.final
-class ListBotsResponse(_message.Message):
-    """ListBotsResponse is the entrants."""
+class GetPlacesResponse(_message.Message):
+    """GetPlacesResponse is that table as of the last closed stage."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    BOTS_FIELD_NUMBER: _builtins.int
+    HAS_TABLE_FIELD_NUMBER: _builtins.int
+    STAGES_FIELD_NUMBER: _builtins.int
+    PLACES_FIELD_NUMBER: _builtins.int
+    has_table: _builtins.bool
+    """Whether the format has one."""
+    stages: _builtins.int
+    """Closed stages."""
     @_builtins.property
-    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___Bot]:
-        """In the order of entry."""
+    def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___Place]:
+        """Best first."""
 
     def __init__(
         self,
         *,
-        bots: _abc.Iterable[Global___Bot] | None = ...,
+        has_table: _builtins.bool = ...,
+        stages: _builtins.int = ...,
+        places: _abc.Iterable[Global___Place] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_table", b"has_table", "places", b"places", "stages", b"stages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListBotsResponse: _TypeAlias = ListBotsResponse  # noqa: Y015
+Global___GetPlacesResponse: _TypeAlias = GetPlacesResponse  # noqa: Y015
+
+@_typing.final
+class Place(_message.Message):
+    """Place is one row of a format's own table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RANK_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    MARKS_FIELD_NUMBER: _builtins.int
+    rank: _builtins.int
+    """1 is best."""
+    position: _builtins.int
+    """The bot's place in the contract, from 0."""
+    @_builtins.property
+    def marks(self) -> _containers.RepeatedCompositeFieldContainer[Global___Mark]:
+        """What the rank rests on, in the order of the columns."""
+
+    def __init__(
+        self,
+        *,
+        rank: _builtins.int = ...,
+        position: _builtins.int = ...,
+        marks: _abc.Iterable[Global___Mark] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["marks", b"marks", "position", b"position", "rank", b"rank"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Place: _TypeAlias = Place  # noqa: Y015
+
+@_typing.final
+class Mark(_message.Message):
+    """Mark is one cell."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """The column's title."""
+    value: _builtins.str
+    """What stands there."""
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["title", b"title", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Mark: _TypeAlias = Mark  # noqa: Y015
+
+@_typing.final
+class GetBotRequest(_message.Message):
+    """GetBotRequest asks about one bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    bot: _builtins.str
+    """Name and version, or the name alone where that is enough."""
+    page_size: _builtins.int
+    """Games of a page: usually 20, at most 100."""
+    before: _builtins.int
+    """Only games before this number; 0: from the last one on."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        bot: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        before: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetBotRequest: _TypeAlias = GetBotRequest  # noqa: Y015
+
+@_typing.final
+class GetBotResponse(_message.Message):
+    """GetBotResponse is what is known of one bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STANDING_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    NEXT_BEFORE_FIELD_NUMBER: _builtins.int
+    next_before: _builtins.int
+    """`before` of the next page; 0: this is the last."""
+    @_builtins.property
+    def standing(self) -> Global___Standing:
+        """Its row of the leaderboard."""
+
+    @_builtins.property
+    def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotGame]:
+        """Its rated games, the last one first."""
+
+    def __init__(
+        self,
+        *,
+        standing: Global___Standing | None = ...,
+        games: _abc.Iterable[Global___BotGame] | None = ...,
+        next_before: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_before", b"next_before", "standing", b"standing"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetBotResponse: _TypeAlias = GetBotResponse  # noqa: Y015
+
+@_typing.final
+class BotGame(_message.Message):
+    """BotGame is a rated game as one bot saw it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    MU_FIELD_NUMBER: _builtins.int
+    SIGMA_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    MEDIAN_US_FIELD_NUMBER: _builtins.int
+    LONGEST_US_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """Where it sat, from 0."""
+    mu: _builtins.float
+    """TrueSkill mean after the game."""
+    sigma: _builtins.float
+    """TrueSkill deviation after the game."""
+    failure: _referee_pb2.Ending.ValueType
+    """How it failed; unspecified where it did not."""
+    moves: _builtins.int
+    """Moves it made."""
+    median_us: _builtins.int
+    """Median time of a move as it was charged, in microseconds; 0 without a move."""
+    longest_us: _builtins.int
+    """The longest, likewise."""
+    @_builtins.property
+    def game(self) -> Global___GameSummary:
+        """The game."""
+
+    def __init__(
+        self,
+        *,
+        game: Global___GameSummary | None = ...,
+        seat: _builtins.int = ...,
+        mu: _builtins.float = ...,
+        sigma: _builtins.float = ...,
+        failure: _referee_pb2.Ending.ValueType = ...,
+        moves: _builtins.int = ...,
+        median_us: _builtins.int = ...,
+        longest_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "game", b"game", "longest_us", b"longest_us", "median_us", b"median_us", "moves", b"moves", "mu", b"mu", "seat", b"seat", "sigma", b"sigma"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BotGame: _TypeAlias = BotGame  # noqa: Y015
 
 @_typing.final
 class ListGamesRequest(_message.Message):
@@ -278,14 +844,23 @@ class ListGamesRequest(_message.Message):
     BOT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    OPPONENT_FIELD_NUMBER: _builtins.int
+    ENDING_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
-    """Name of the tournament; empty: the one started last."""
+    """Name of the tournament."""
     bot: _builtins.str
     """Only games of this bot; empty: of all."""
     page_size: _builtins.int
-    """At most this many, at most 1000; 0: 100."""
+    """Usually 100, at most 1000."""
     after: _builtins.int
     """Games after this number."""
+    opponent: _builtins.str
+    """Only games in which this bot sits, too."""
+    ending: _referee_pb2.Ending.ValueType
+    """Only games that ended so."""
+    stage: _builtins.int
+    """Only games of this stage; 0: of all."""
     def __init__(
         self,
         *,
@@ -293,10 +868,13 @@ class ListGamesRequest(_message.Message):
         bot: _builtins.str = ...,
         page_size: _builtins.int = ...,
         after: _builtins.int = ...,
+        opponent: _builtins.str = ...,
+        ending: _referee_pb2.Ending.ValueType = ...,
+        stage: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "bot", b"bot", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "bot", b"bot", "ending", b"ending", "opponent", b"opponent", "page_size", b"page_size", "stage", b"stage", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -308,8 +886,11 @@ class ListGamesResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_AFTER_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
     next_after: _builtins.int
     """`after` of the next page; 0: this is the last."""
     @_builtins.property
@@ -319,12 +900,13 @@ class ListGamesResponse(_message.Message):
     def __init__(
         self,
         *,
+        tournament: _builtins.str = ...,
         games: _abc.Iterable[Global___GameSummary] | None = ...,
         next_after: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_after", b"next_after"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_after", b"next_after", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -337,17 +919,29 @@ class GameSummary(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    PAIRING_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
     ENDING_FIELD_NUMBER: _builtins.int
     RANKS_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
     PLIES_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """"nightly/17"."""
+    number: _builtins.int
+    """Place in the schedule order."""
+    stage: _builtins.int
+    """Stage, from 1."""
+    pairing: _builtins.int
+    """Games of one pairing share a deal."""
+    status: _builtins.str
+    """"planned", "finished", "abandoned" or "cancelled"."""
     ending: _referee_pb2.Ending.ValueType
     """Why it ended; unspecified while it has not."""
     plies: _builtins.int
-    """Number of plies played."""
+    """Number of plies played; absent while it counts for nothing."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Labels of the bots in seat order."""
@@ -364,17 +958,23 @@ class GameSummary(_message.Message):
         self,
         *,
         id: _builtins.str = ...,
+        number: _builtins.int = ...,
+        stage: _builtins.int = ...,
+        pairing: _builtins.int = ...,
         seats: _abc.Iterable[_builtins.str] | None = ...,
+        status: _builtins.str = ...,
         ending: _referee_pb2.Ending.ValueType = ...,
         ranks: _abc.Iterable[_builtins.int] | None = ...,
         scores: _abc.Iterable[_builtins.int] | None = ...,
-        plies: _builtins.int = ...,
+        plies: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_plies", b"_plies", "plies", b"plies"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ending", b"ending", "id", b"id", "plies", b"plies", "ranks", b"ranks", "scores", b"scores", "seats", b"seats"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_plies", b"_plies", "ending", b"ending", "id", b"id", "number", b"number", "pairing", b"pairing", "plies", b"plies", "ranks", b"ranks", "scores", b"scores", "seats", b"seats", "stage", b"stage", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__plies: _TypeAlias = _typing.Literal["plies"]  # noqa: Y015
+    _WhichOneofArgType__plies: _TypeAlias = _typing.Literal["_plies", b"_plies"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__plies) -> _WhichOneofReturnType__plies | None: ...
 
 Global___GameSummary: _TypeAlias = GameSummary  # noqa: Y015
 
@@ -386,7 +986,7 @@ class GetGameRequest(_message.Message):
 
     ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id."""
+    """Its id, a unique beginning of it, a number in the tournament started last, or "last"."""
     def __init__(
         self,
         *,
@@ -407,17 +1007,375 @@ class GetGameResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RECORD_JSON_FIELD_NUMBER: _builtins.int
+    ENTRY_FIELD_NUMBER: _builtins.int
     record_json: _builtins.str
     """The record, one JSON object as described in the notation."""
+    entry: _builtins.bytes
+    """Its journal entry, JSON: what the record leaves out. What is not for everybody is left out."""
     def __init__(
         self,
         *,
         record_json: _builtins.str = ...,
+        entry: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["record_json", b"record_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entry", b"entry", "record_json", b"record_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetGameResponse: _TypeAlias = GetGameResponse  # noqa: Y015
+
+@_typing.final
+class GetCrosstableRequest(_message.Message):
+    """GetCrosstableRequest asks for results of all against all."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    page_size: _builtins.int
+    """Rows of a page: usually 20, at most 50."""
+    first: _builtins.int
+    """Only rows from this place in the contract on."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        first: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["first", b"first", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCrosstableRequest: _TypeAlias = GetCrosstableRequest  # noqa: Y015
+
+@_typing.final
+class GetCrosstableResponse(_message.Message):
+    """GetCrosstableResponse is a page of the crosstable."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    CELLS_FIELD_NUMBER: _builtins.int
+    NEXT_FIRST_FIELD_NUMBER: _builtins.int
+    CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    next_first: _builtins.int
+    """`first` of the next page; 0: this is the last."""
+    chain_length: _builtins.int
+    """Length of the tournament's chain: two pages with the same one belong together."""
+    @_builtins.property
+    def cells(self) -> _containers.RepeatedCompositeFieldContainer[Global___Cell]:
+        """By row, column and seat, in the order of the contract."""
+
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        cells: _abc.Iterable[Global___Cell] | None = ...,
+        next_first: _builtins.int = ...,
+        chain_length: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cells", b"cells", "chain_length", b"chain_length", "next_first", b"next_first", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCrosstableResponse: _TypeAlias = GetCrosstableResponse  # noqa: Y015
+
+@_typing.final
+class Cell(_message.Message):
+    """Cell is how one bot did against another from one seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: _builtins.int
+    COLUMN_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    WINS_FIELD_NUMBER: _builtins.int
+    LOSSES_FIELD_NUMBER: _builtins.int
+    DRAWS_FIELD_NUMBER: _builtins.int
+    MARGIN_TOTAL_FIELD_NUMBER: _builtins.int
+    MARGIN_GAMES_FIELD_NUMBER: _builtins.int
+    row: _builtins.int
+    """The bot's place in the contract, from 0."""
+    column: _builtins.int
+    """The other's."""
+    seat: _builtins.int
+    """Where it sat, from 0."""
+    wins: _builtins.int
+    """Games won."""
+    losses: _builtins.int
+    """Games lost."""
+    draws: _builtins.int
+    """Games drawn."""
+    margin_total: _builtins.int
+    """Sum of the score margins of normally ended games."""
+    margin_games: _builtins.int
+    """How many those are."""
+    def __init__(
+        self,
+        *,
+        row: _builtins.int = ...,
+        column: _builtins.int = ...,
+        seat: _builtins.int = ...,
+        wins: _builtins.int = ...,
+        losses: _builtins.int = ...,
+        draws: _builtins.int = ...,
+        margin_total: _builtins.int = ...,
+        margin_games: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column", b"column", "draws", b"draws", "losses", b"losses", "margin_games", b"margin_games", "margin_total", b"margin_total", "row", b"row", "seat", b"seat", "wins", b"wins"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Cell: _TypeAlias = Cell  # noqa: Y015
+
+@_typing.final
+class GetChainRequest(_message.Message):
+    """GetChainRequest asks for the head of a chain."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetChainRequest: _TypeAlias = GetChainRequest  # noqa: Y015
+
+@_typing.final
+class GetChainResponse(_message.Message):
+    """GetChainResponse is what a copy is compared with."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    HEAD_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    COMMITMENTS_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    head: _builtins.str
+    """Hash over all closed attempts and amendments in commit order, in hex."""
+    length: _builtins.int
+    """Number of them."""
+    @_builtins.property
+    def commitments(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """SHA-256 of every secret so far, in hex, published before what follows from it was played."""
+
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        head: _builtins.str = ...,
+        length: _builtins.int = ...,
+        commitments: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitments", b"commitments", "head", b"head", "length", b"length", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetChainResponse: _TypeAlias = GetChainResponse  # noqa: Y015
+
+@_typing.final
+class WatchGamesRequest(_message.Message):
+    """WatchGamesRequest asks to be told of games."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Only games of this tournament; empty: of all that are played here."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchGamesRequest: _TypeAlias = WatchGamesRequest  # noqa: Y015
+
+@_typing.final
+class WatchGamesResponse(_message.Message):
+    """WatchGamesResponse is what has happened."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BEGAN_FIELD_NUMBER: _builtins.int
+    PLAYED_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
+    VOID_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def began(self) -> Global___LiveGame:
+        """A game is being played: told once at first, with the moves so far."""
+
+    @_builtins.property
+    def played(self) -> Global___LivePlies:
+        """Plies were played."""
+
+    @_builtins.property
+    def ended(self) -> Global___GameSummary:
+        """A game is over and on record."""
+
+    @_builtins.property
+    def void(self) -> Global___LiveVoid:
+        """An attempt came to nothing, by no bot's fault; another one may follow."""
+
+    def __init__(
+        self,
+        *,
+        began: Global___LiveGame | None = ...,
+        played: Global___LivePlies | None = ...,
+        ended: Global___GameSummary | None = ...,
+        void: Global___LiveVoid | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["began", b"began", "ended", b"ended", "event", b"event", "played", b"played", "void", b"void"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["began", b"began", "ended", b"ended", "event", b"event", "played", b"played", "void", b"void"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["began", "played", "ended", "void"]  # noqa: Y015
+    _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
+
+Global___WatchGamesResponse: _TypeAlias = WatchGamesResponse  # noqa: Y015
+
+@_typing.final
+class LiveGame(_message.Message):
+    """LiveGame is a game that is being played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class DealEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ID_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    PLIES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """"nightly/17"."""
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels of the bots in seat order."""
+
+    @_builtins.property
+    def deal(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What was dealt."""
+
+    @_builtins.property
+    def plies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Plies so far, in the notation of the game."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        seats: _abc.Iterable[_builtins.str] | None = ...,
+        deal: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        plies: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "id", b"id", "plies", b"plies", "seats", b"seats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LiveGame: _TypeAlias = LiveGame  # noqa: Y015
+
+@_typing.final
+class LivePlies(_message.Message):
+    """LivePlies are further plies of a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    PLY_FIELD_NUMBER: _builtins.int
+    PLIES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """"nightly/17"."""
+    ply: _builtins.int
+    """Number of the first of them, from 0."""
+    @_builtins.property
+    def plies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In the notation of the game."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        ply: _builtins.int = ...,
+        plies: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "plies", b"plies", "ply", b"ply"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LivePlies: _TypeAlias = LivePlies  # noqa: Y015
+
+@_typing.final
+class LiveVoid(_message.Message):
+    """LiveVoid says that an attempt came to nothing."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """"nightly/17"."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LiveVoid: _TypeAlias = LiveVoid  # noqa: Y015

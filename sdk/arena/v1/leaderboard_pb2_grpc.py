@@ -27,6 +27,10 @@ if _version_not_supported:
 
 class LeaderboardStub(object):
     """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
     """
 
     def __init__(self, channel):
@@ -35,15 +39,30 @@ class LeaderboardStub(object):
         Args:
             channel: A grpc.Channel.
         """
+        self.ListTournaments = channel.unary_unary(
+                '/arena.v1.Leaderboard/ListTournaments',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.ListTournamentsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListTournamentsResponse.FromString,
+                _registered_method=True)
+        self.GetTournament = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetTournament',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.FromString,
+                _registered_method=True)
         self.GetLeaderboard = channel.unary_unary(
                 '/arena.v1.Leaderboard/GetLeaderboard',
                 request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardResponse.FromString,
                 _registered_method=True)
-        self.ListBots = channel.unary_unary(
-                '/arena.v1.Leaderboard/ListBots',
-                request_serializer=arena_dot_v1_dot_leaderboard__pb2.ListBotsRequest.SerializeToString,
-                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListBotsResponse.FromString,
+        self.GetPlaces = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetPlaces',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetPlacesRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetPlacesResponse.FromString,
+                _registered_method=True)
+        self.GetBot = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetBot',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetBotRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetBotResponse.FromString,
                 _registered_method=True)
         self.ListGames = channel.unary_unary(
                 '/arena.v1.Leaderboard/ListGames',
@@ -55,35 +74,96 @@ class LeaderboardStub(object):
                 request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetGameRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetGameResponse.FromString,
                 _registered_method=True)
+        self.GetCrosstable = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetCrosstable',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetCrosstableRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetCrosstableResponse.FromString,
+                _registered_method=True)
+        self.GetChain = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetChain',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetChainRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetChainResponse.FromString,
+                _registered_method=True)
+        self.WatchGames = channel.unary_stream(
+                '/arena.v1.Leaderboard/WatchGames',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.WatchGamesRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.WatchGamesResponse.FromString,
+                _registered_method=True)
 
 
 class LeaderboardServicer(object):
     """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
     """
 
-    def GetLeaderboard(self, request, context):
-        """GetLeaderboard gives the standings of one tournament.
+    def ListTournaments(self, request, context):
+        """ListTournaments gives the tournaments, the newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ListBots(self, request, context):
-        """ListBots gives the entrants of one tournament.
+    def GetTournament(self, request, context):
+        """GetTournament gives one tournament: its contract, how far it is, and the head of its chain.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetLeaderboard(self, request, context):
+        """GetLeaderboard gives a page of the standings of one tournament.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetPlaces(self, request, context):
+        """GetPlaces gives the table of a format that has its own: points of a Swiss, rounds of a knockout.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetBot(self, request, context):
+        """GetBot gives one bot's standing, and a page of its rated games with its rating after each.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListGames(self, request, context):
-        """ListGames gives the games of one tournament in schedule order.
+        """ListGames gives a page of the games of one tournament in schedule order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetGame(self, request, context):
-        """GetGame gives the record of one game.
+        """GetGame gives one game.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetCrosstable(self, request, context):
+        """GetCrosstable gives every bot's results against every other.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetChain(self, request, context):
+        """GetChain gives the head of a tournament's chain, to compare with a copy of it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchGames(self, request, context):
+        """WatchGames tells of games while they are played. A reader that is too slow is cut off.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -92,15 +172,30 @@ class LeaderboardServicer(object):
 
 def add_LeaderboardServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'ListTournaments': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTournaments,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListTournamentsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.ListTournamentsResponse.SerializeToString,
+            ),
+            'GetTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTournament,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.SerializeToString,
+            ),
             'GetLeaderboard': grpc.unary_unary_rpc_method_handler(
                     servicer.GetLeaderboard,
                     request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardRequest.FromString,
                     response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardResponse.SerializeToString,
             ),
-            'ListBots': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListBots,
-                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListBotsRequest.FromString,
-                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.ListBotsResponse.SerializeToString,
+            'GetPlaces': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPlaces,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetPlacesRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetPlacesResponse.SerializeToString,
+            ),
+            'GetBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetBot,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetBotRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetBotResponse.SerializeToString,
             ),
             'ListGames': grpc.unary_unary_rpc_method_handler(
                     servicer.ListGames,
@@ -112,6 +207,21 @@ def add_LeaderboardServicer_to_server(servicer, server):
                     request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetGameRequest.FromString,
                     response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetGameResponse.SerializeToString,
             ),
+            'GetCrosstable': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetCrosstable,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetCrosstableRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetCrosstableResponse.SerializeToString,
+            ),
+            'GetChain': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetChain,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetChainRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetChainResponse.SerializeToString,
+            ),
+            'WatchGames': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchGames,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.WatchGamesRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.WatchGamesResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'arena.v1.Leaderboard', rpc_method_handlers)
@@ -122,7 +232,65 @@ def add_LeaderboardServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class Leaderboard(object):
     """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
     """
+
+    @staticmethod
+    def ListTournaments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/ListTournaments',
+            arena_dot_v1_dot_leaderboard__pb2.ListTournamentsRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.ListTournamentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/GetTournament',
+            arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def GetLeaderboard(request,
@@ -152,7 +320,7 @@ class Leaderboard(object):
             _registered_method=True)
 
     @staticmethod
-    def ListBots(request,
+    def GetPlaces(request,
             target,
             options=(),
             channel_credentials=None,
@@ -165,9 +333,36 @@ class Leaderboard(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/arena.v1.Leaderboard/ListBots',
-            arena_dot_v1_dot_leaderboard__pb2.ListBotsRequest.SerializeToString,
-            arena_dot_v1_dot_leaderboard__pb2.ListBotsResponse.FromString,
+            '/arena.v1.Leaderboard/GetPlaces',
+            arena_dot_v1_dot_leaderboard__pb2.GetPlacesRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetPlacesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/GetBot',
+            arena_dot_v1_dot_leaderboard__pb2.GetBotRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetBotResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -222,6 +417,87 @@ class Leaderboard(object):
             '/arena.v1.Leaderboard/GetGame',
             arena_dot_v1_dot_leaderboard__pb2.GetGameRequest.SerializeToString,
             arena_dot_v1_dot_leaderboard__pb2.GetGameResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetCrosstable(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/GetCrosstable',
+            arena_dot_v1_dot_leaderboard__pb2.GetCrosstableRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetCrosstableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetChain(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/GetChain',
+            arena_dot_v1_dot_leaderboard__pb2.GetChainRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetChainResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchGames(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/arena.v1.Leaderboard/WatchGames',
+            arena_dot_v1_dot_leaderboard__pb2.WatchGamesRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.WatchGamesResponse.FromString,
             options,
             channel_credentials,
             insecure,

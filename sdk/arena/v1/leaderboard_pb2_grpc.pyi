@@ -27,37 +27,92 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class LeaderboardStub:
-    """Leaderboard answers questions about tournaments; it changes nothing."""
+    """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> LeaderboardAsyncStub: ...
+    ListTournaments: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.ListTournamentsRequest, _leaderboard_pb2.ListTournamentsResponse]
+    """ListTournaments gives the tournaments, the newest first."""
+    GetTournament: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetTournamentRequest, _leaderboard_pb2.GetTournamentResponse]
+    """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetLeaderboardRequest, _leaderboard_pb2.GetLeaderboardResponse]
-    """GetLeaderboard gives the standings of one tournament."""
-    ListBots: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.ListBotsRequest, _leaderboard_pb2.ListBotsResponse]
-    """ListBots gives the entrants of one tournament."""
+    """GetLeaderboard gives a page of the standings of one tournament."""
+    GetPlaces: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetPlacesRequest, _leaderboard_pb2.GetPlacesResponse]
+    """GetPlaces gives the table of a format that has its own: points of a Swiss, rounds of a knockout."""
+    GetBot: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetBotRequest, _leaderboard_pb2.GetBotResponse]
+    """GetBot gives one bot's standing, and a page of its rated games with its rating after each."""
     ListGames: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.ListGamesRequest, _leaderboard_pb2.ListGamesResponse]
-    """ListGames gives the games of one tournament in schedule order."""
+    """ListGames gives a page of the games of one tournament in schedule order."""
     GetGame: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetGameRequest, _leaderboard_pb2.GetGameResponse]
-    """GetGame gives the record of one game."""
+    """GetGame gives one game."""
+    GetCrosstable: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetCrosstableRequest, _leaderboard_pb2.GetCrosstableResponse]
+    """GetCrosstable gives every bot's results against every other."""
+    GetChain: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetChainRequest, _leaderboard_pb2.GetChainResponse]
+    """GetChain gives the head of a tournament's chain, to compare with a copy of it."""
+    WatchGames: _grpc.UnaryStreamMultiCallable[_leaderboard_pb2.WatchGamesRequest, _leaderboard_pb2.WatchGamesResponse]
+    """WatchGames tells of games while they are played. A reader that is too slow is cut off."""
 
 @_typing.type_check_only
 class LeaderboardAsyncStub(LeaderboardStub):
-    """Leaderboard answers questions about tournaments; it changes nothing."""
+    """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    ListTournaments: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.ListTournamentsRequest, _leaderboard_pb2.ListTournamentsResponse]  # type: ignore[assignment]
+    """ListTournaments gives the tournaments, the newest first."""
+    GetTournament: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetTournamentRequest, _leaderboard_pb2.GetTournamentResponse]  # type: ignore[assignment]
+    """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetLeaderboardRequest, _leaderboard_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
-    """GetLeaderboard gives the standings of one tournament."""
-    ListBots: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.ListBotsRequest, _leaderboard_pb2.ListBotsResponse]  # type: ignore[assignment]
-    """ListBots gives the entrants of one tournament."""
+    """GetLeaderboard gives a page of the standings of one tournament."""
+    GetPlaces: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetPlacesRequest, _leaderboard_pb2.GetPlacesResponse]  # type: ignore[assignment]
+    """GetPlaces gives the table of a format that has its own: points of a Swiss, rounds of a knockout."""
+    GetBot: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetBotRequest, _leaderboard_pb2.GetBotResponse]  # type: ignore[assignment]
+    """GetBot gives one bot's standing, and a page of its rated games with its rating after each."""
     ListGames: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.ListGamesRequest, _leaderboard_pb2.ListGamesResponse]  # type: ignore[assignment]
-    """ListGames gives the games of one tournament in schedule order."""
+    """ListGames gives a page of the games of one tournament in schedule order."""
     GetGame: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetGameRequest, _leaderboard_pb2.GetGameResponse]  # type: ignore[assignment]
-    """GetGame gives the record of one game."""
+    """GetGame gives one game."""
+    GetCrosstable: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetCrosstableRequest, _leaderboard_pb2.GetCrosstableResponse]  # type: ignore[assignment]
+    """GetCrosstable gives every bot's results against every other."""
+    GetChain: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetChainRequest, _leaderboard_pb2.GetChainResponse]  # type: ignore[assignment]
+    """GetChain gives the head of a tournament's chain, to compare with a copy of it."""
+    WatchGames: _aio.UnaryStreamMultiCallable[_leaderboard_pb2.WatchGamesRequest, _leaderboard_pb2.WatchGamesResponse]  # type: ignore[assignment]
+    """WatchGames tells of games while they are played. A reader that is too slow is cut off."""
 
 class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
-    """Leaderboard answers questions about tournaments; it changes nothing."""
+    """Leaderboard answers questions about tournaments; it changes nothing.
+
+    A tournament is named without regard to case; no name: the one started last. Pages are found by what their last row
+    was, never by counting rows; page sizes over the greatest are cut to it, and 0 is the usual size. A page may be
+    shorter than asked, or empty, and still have a next one.
+    """
+
+    @_abc_1.abstractmethod
+    def ListTournaments(
+        self,
+        request: _leaderboard_pb2.ListTournamentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.ListTournamentsResponse, _abc.Awaitable[_leaderboard_pb2.ListTournamentsResponse]]:
+        """ListTournaments gives the tournaments, the newest first."""
+
+    @_abc_1.abstractmethod
+    def GetTournament(
+        self,
+        request: _leaderboard_pb2.GetTournamentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.GetTournamentResponse, _abc.Awaitable[_leaderboard_pb2.GetTournamentResponse]]:
+        """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
 
     @_abc_1.abstractmethod
     def GetLeaderboard(
@@ -65,15 +120,23 @@ class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
         request: _leaderboard_pb2.GetLeaderboardRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_leaderboard_pb2.GetLeaderboardResponse, _abc.Awaitable[_leaderboard_pb2.GetLeaderboardResponse]]:
-        """GetLeaderboard gives the standings of one tournament."""
+        """GetLeaderboard gives a page of the standings of one tournament."""
 
     @_abc_1.abstractmethod
-    def ListBots(
+    def GetPlaces(
         self,
-        request: _leaderboard_pb2.ListBotsRequest,
+        request: _leaderboard_pb2.GetPlacesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_leaderboard_pb2.ListBotsResponse, _abc.Awaitable[_leaderboard_pb2.ListBotsResponse]]:
-        """ListBots gives the entrants of one tournament."""
+    ) -> _typing.Union[_leaderboard_pb2.GetPlacesResponse, _abc.Awaitable[_leaderboard_pb2.GetPlacesResponse]]:
+        """GetPlaces gives the table of a format that has its own: points of a Swiss, rounds of a knockout."""
+
+    @_abc_1.abstractmethod
+    def GetBot(
+        self,
+        request: _leaderboard_pb2.GetBotRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.GetBotResponse, _abc.Awaitable[_leaderboard_pb2.GetBotResponse]]:
+        """GetBot gives one bot's standing, and a page of its rated games with its rating after each."""
 
     @_abc_1.abstractmethod
     def ListGames(
@@ -81,7 +144,7 @@ class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
         request: _leaderboard_pb2.ListGamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_leaderboard_pb2.ListGamesResponse, _abc.Awaitable[_leaderboard_pb2.ListGamesResponse]]:
-        """ListGames gives the games of one tournament in schedule order."""
+        """ListGames gives a page of the games of one tournament in schedule order."""
 
     @_abc_1.abstractmethod
     def GetGame(
@@ -89,6 +152,30 @@ class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
         request: _leaderboard_pb2.GetGameRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_leaderboard_pb2.GetGameResponse, _abc.Awaitable[_leaderboard_pb2.GetGameResponse]]:
-        """GetGame gives the record of one game."""
+        """GetGame gives one game."""
+
+    @_abc_1.abstractmethod
+    def GetCrosstable(
+        self,
+        request: _leaderboard_pb2.GetCrosstableRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.GetCrosstableResponse, _abc.Awaitable[_leaderboard_pb2.GetCrosstableResponse]]:
+        """GetCrosstable gives every bot's results against every other."""
+
+    @_abc_1.abstractmethod
+    def GetChain(
+        self,
+        request: _leaderboard_pb2.GetChainRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.GetChainResponse, _abc.Awaitable[_leaderboard_pb2.GetChainResponse]]:
+        """GetChain gives the head of a tournament's chain, to compare with a copy of it."""
+
+    @_abc_1.abstractmethod
+    def WatchGames(
+        self,
+        request: _leaderboard_pb2.WatchGamesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_leaderboard_pb2.WatchGamesResponse], _abc.AsyncIterator[_leaderboard_pb2.WatchGamesResponse]]:
+        """WatchGames tells of games while they are played. A reader that is too slow is cut off."""
 
 def add_LeaderboardServicer_to_server(servicer: LeaderboardServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena_server.cli.options import AsJson, Db, OfTournament
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
 
 if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
     from arena_server.store.crosstable import Crosstable, Score
 
 
-def crosstable(*, tournament: OfTournament = None, db: Db = None, as_json: AsJson = False) -> None:
+def crosstable(
+    *,
+    tournament: OfTournament = None,
+    server: Server = None,
+    ca: Ca = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
     """Show who won against whom, and from which seat."""
-    from arena_server.cli.output import opened, show, show_json
-    from arena_server.store import queries
+    from arena_server.cli.output import reader, show, show_json
 
-    with opened(db, quiet=as_json) as store:
-        board = queries.leaderboard(store, queries.tournament(store, tournament))
-        table = queries.crosstable(store, board.tournament)
+    with reader(db, server, ca, quiet=as_json) as source:
+        board, table = source.crosstable(tournament)
     if as_json:
         show_json(crosstable_dict(board.tournament.name, table))
         return

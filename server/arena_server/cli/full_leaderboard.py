@@ -14,6 +14,7 @@ from arena_server.cli.places import places_dict, print_places
 from arena_server.cli.tables import marked, won_lost
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
+from arena_server.service.reading import StoreReader
 from arena_server.store import queries
 from arena_server.text import clean
 
@@ -54,17 +55,22 @@ def print_full(store: Store, name: str | None, choice: Choice, *, as_json: bool)
     among = queries.chosen(store, tournament, tags=choice.tags, groups=choice.groups)
     selection = queries.selection(store, tournament, since=choice.since, opponents=choice.opponents, among=among)
     chosen = choice != Choice()
+    table = None if chosen else StoreReader(store).table(tournament)
     analysis = analyse(selection.games, tournament.spec, resample=chosen)
     if as_json:
-        show_json({**full_dict(selection, analysis, choice), **({} if chosen else places_dict(store, tournament))})
+        show_json(
+            {
+                **full_dict(selection, analysis, choice),
+                **places_dict(tournament, table),
+            }
+        )
         return
     board = selection.board
     print(f"tournament {tournament.name}: {board.progress}")
     if chosen:
         print(f"chosen and rated on their own: {choice}; {len(selection.games)} games")
     show(standings_grid(board, analysis))
-    if not chosen:
-        print_places(store, tournament)
+    print_places(tournament, table)
     for grid in (seats_grid(analysis), calibration_grid(analysis)):
         print()
         show(grid)

@@ -10,13 +10,14 @@ import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.export import Form
-from arena_server.cli.options import AsJson, Db, OfTournament
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
+from arena_server.model import Ending
 
 if TYPE_CHECKING:
     from arena_engine.record import GameRecord
     from arena_server.cli.grids import Grid
     from arena_server.store import Store
-    from arena_server.store.queries import GameSummary
+    from arena_server.store.lists import GameSummary
 
 GAME_HELP = "An id (nightly/17), a unique beginning of it, a number, or `last`."
 PAGE = 100
@@ -32,43 +33,52 @@ games = typer.Typer(add_completion=False, rich_markup_mode=None, help="List, sho
 def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
     *,
     bot: Bot = None,
+    opponent: Annotated[str | None, typer.Option(metavar="BOT", help="Only games in which this one sits, too.")] = None,
+    ending: Annotated[
+        Ending | None, typer.Option(metavar="ENDING", help="Only games that ended so: timeout, illegal_move ...")
+    ] = None,
+    stage: Annotated[int | None, typer.Option(min=1, max=LAST_NUMBER, help="Only games of this stage.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = PAGE,
     after: Annotated[int, typer.Option(min=0, max=LAST_NUMBER, help="Only games after this number.")] = 0,
     tournament: OfTournament = None,
+    server: Server = None,
+    ca: Ca = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """List the games of a tournament in schedule order."""
-    from arena_server.cli.output import opened, show, show_json
-    from arena_server.store import queries
+    from arena_server.cli.output import reader, show, show_json
+    from arena_server.store.lists import Choice
 
-    with opened(db, quiet=as_json) as store:
-        held = queries.tournament(store, tournament)
-        page = queries.games(store, held, bot=bot, after=after, limit=limit)
-        more = len(page) == limit and bool(queries.games(store, held, bot=bot, after=page[-1].number, limit=1))
+    choice = Choice(bot, opponent, ending, stage)
+    with reader(db, server, ca, quiet=as_json) as source:
+        name, page = source.games(tournament, choice, after=after, limit=limit)
     if as_json:
-        following = page[-1].number if more else None
-        show_json({"tournament": held.name, "games": [_summary_dict(game) for game in page], "next_after": following})
+        shown = [_summary_dict(game) for game in page.games]
+        show_json({"tournament": name, "games": shown, "next_after": page.following})
         return
-    print(f"tournament {held.name}" + ("" if page else ": no games" + (f" after {after}" if after else "")))
-    if page:
-        show(_grid(page))
-    if more:
-        print(f"more: --after {page[-1].number}")
+    print(f"tournament {name}" + ("" if page.games else ": no games" + (f" after {after}" if after else "")))
+    if page.games:
+        show(_grid(page.games))
+    if page.following is not None:
+        print(f"more: --after {page.following}")
 
 
 @games.command("show")
 def show_game(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)], *, db: Db = None, as_json: AsJson = False
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    *,
+    server: Server = None,
+    ca: Ca = None,
+    db: Db = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show how a game ended, why, and how long everything took."""
     from arena_server.cli.game_report import report_dict, report_text
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import queries
+    from arena_server.cli.output import reader, show_json
 
-    with opened(db, quiet=as_json) as store:
-        found = queries.find_game(store, game)
-        record, result = queries.record(store, found), queries.result(store, found)
+    with reader(db, server, ca, quiet=as_json) as source:
+        record, result = source.game(game)
     if as_json:
         show_json(report_dict(record, result))
     else:

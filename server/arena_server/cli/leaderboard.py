@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, OfTournament
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
 from arena_server.model import UserError
 
 if TYPE_CHECKING:
-    from arena_server.store import Standing, Store
+    from arena_server.service.reading import Reader
+    from arena_server.store import Standing
     from arena_server.store.queries import Leaderboard
 
 
@@ -30,41 +31,47 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     group: Annotated[
         list[str] | None, typer.Option(metavar="GROUP", help="With --full: only bots of this group; may be repeated.")
     ] = None,
+    server: Server = None,
+    ca: Ca = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the standings of a tournament."""
-    from arena_server.cli.output import opened
+    from arena_server.cli.output import opened, reader
 
     choices = {"--since": since, "--opponent": opponent, "--tag": tag, "--group": group}
     given = [name for name, choice in choices.items() if choice is not None]
     if given and not full:
         raise UserError("a choice of games without --full", given[0], "add --full")
+    if not full:
+        with reader(db, server, ca, quiet=as_json) as source:
+            print_leaderboard(source, tournament, as_json=as_json)
+        return
+    if server is not None:
+        raise UserError("--full reads every game", f"--server {server}", "run it where the database is")
+    from arena_server.cli.full_leaderboard import Choice, print_full
+
+    choice = Choice(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
     with opened(db, quiet=as_json) as store:
-        if full:
-            from arena_server.cli.full_leaderboard import Choice, print_full
-
-            choice = Choice(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
-            print_full(store, tournament, choice, as_json=as_json)
-        else:
-            print_leaderboard(store, tournament, as_json=as_json)
+        print_full(store, tournament, choice, as_json=as_json)
 
 
-def print_leaderboard(store: Store, name: str | None = None, *, as_json: bool = False) -> None:
+def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool = False) -> None:
     """Prints the standings of the tournament of that name, by default of the one started last."""
     from arena_server.cli.output import show, show_json
     from arena_server.cli.places import places_dict, print_places
     from arena_server.cli.tables import standings_grid
-    from arena_server.store import queries, stopping
+    from arena_server.store import stopping
     from arena_server.text import clean
 
-    board = queries.leaderboard(store, queries.tournament(store, name))
+    board = source.leaderboard(name)
+    table = source.table(board.tournament)
     if as_json:
-        show_json({**leaderboard_dict(board), **places_dict(store, board.tournament)})
+        show_json({**leaderboard_dict(board), **places_dict(board.tournament, table)})
         return
     print(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
-    print_places(store, board.tournament)
+    print_places(board.tournament, table)
     for standing in board.standings:
         if standing.parked is not None:
             number, why = standing.parked.number, standing.parked.why

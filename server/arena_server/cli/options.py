@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,14 @@ DEFAULT_DATABASE = "arena.db"
 Db = Annotated[
     str | None,
     typer.Option("--db", metavar="PATH|URL", help="The database.  [default: ARENA_DB, else ./arena.db]"),
+]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help="Ask this server instead of a database."),
+]
+Ca = Annotated[
+    Path | None,
+    typer.Option("--ca", metavar="FILE", help="With --server: the certificate authority to trust, as PEM."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OfTournament = Annotated[

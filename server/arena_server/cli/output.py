@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from arena_server.cli.options import database_url
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from arena_server.cli.grids import Grid
+    from arena_server.service.reading import Reader
     from arena_server.store import Store
 
 
@@ -27,6 +30,32 @@ def opened(db: str | None, *, quiet: bool) -> Iterator[Store]:
         if not quiet:
             print(f"database {store.label}", file=sys.stderr, flush=True)
         yield store
+
+
+@contextmanager
+def reader(db: str | None, server: str | None, ca: Path | None, *, quiet: bool) -> Iterator[Reader]:
+    """What to read results from: the database, or a server. Unless quiet, a line on standard error names it.
+
+    Raises:
+        UserError: a database and a server, or a certificate authority for a database.
+    """
+    from arena_server.model import UserError
+    from arena_server.service.reading import StoreReader
+
+    if server is None:
+        if ca is not None:
+            raise UserError("a certificate authority without a server", ca, "add --server HOST:PORT")
+        with opened(db, quiet=quiet) as store:
+            yield StoreReader(store)
+        return
+    if db is not None:
+        raise UserError("a database and a server", f"--db {db} --server {server}", "give one of them")
+    from arena_server.service.remote import RemoteReader
+
+    with RemoteReader(server, ca) as remote:
+        if not quiet:
+            print(f"server {remote.label}", file=sys.stderr, flush=True)
+        yield remote
 
 
 def show(grid: Grid) -> None:

@@ -9,34 +9,29 @@ if TYPE_CHECKING:
 
     from arena_server.cli.grids import Grid
     from arena_server.formats import Place
-    from arena_server.store import Store, Tournament
+    from arena_server.service.reading import Table
+    from arena_server.store import Tournament
 
 
-def print_places(store: Store, tournament: Tournament) -> None:
+def print_places(tournament: Tournament, table: Table | None) -> None:
     """Prints it as of the last closed stage; nothing where the ratings are all there is."""
     from arena_server.cli.output import show
-    from arena_server.formats import places
 
-    stages = store.closed_stages(tournament)
-    table = places(tournament.spec, stages)
     if table is not None:
         print()
-        print(_title(tournament, len(stages)))
-        show(places_grid(tournament, table))
+        print(_title(tournament, table.stages))
+        show(places_grid(tournament, table.rows))
 
 
-def places_dict(store: Store, tournament: Tournament) -> dict[str, Any]:
+def places_dict(tournament: Tournament, table: Table | None) -> dict[str, Any]:
     """The JSON form, under the key ``places``; empty where the ratings are all there is."""
-    from arena_server.formats import places
-
-    table = places(tournament.spec, store.closed_stages(tournament))
     if table is None:
         return {}
     entrants, names = tournament.spec.entrants, tournament.spec.labels
     return {
         "places": [
             {"rank": row.rank, "label": names[row.entrant], **entrants[row.entrant].as_dict(), **row.marks}
-            for row in table
+            for row in table.rows
         ]
     }
 

@@ -240,8 +240,9 @@ def _play(store: Store, tournament: Tournament, event: Event, progress: Progress
 def _show_result(store: Store, tournament: Tournament, *, as_json: bool) -> None:
     """The leaderboard, as `arena leaderboard` prints it, and where to look next."""
     from arena_server.cli.leaderboard import print_leaderboard
+    from arena_server.service.reading import StoreReader
 
-    print_leaderboard(store, tournament.name, as_json=as_json)
+    print_leaderboard(StoreReader(store), tournament.name, as_json=as_json)
     if not as_json:
         print()
         print(f"more about it: {program()} crosstable | games list | replay last | verify")

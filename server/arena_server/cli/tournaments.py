@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Ca, Db, Server
 
 if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
-    from arena_server.store.queries import Leaderboard
+    from arena_server.store import Progress, Tournament
 
 tournaments = typer.Typer(add_completion=False, rich_markup_mode=None, help="List and show tournaments.")
 
 
 @tournaments.callback(invoke_without_command=True)
-def list_tournaments(context: typer.Context, *, db: Db = None, as_json: AsJson = False) -> None:
+def list_tournaments(
+    context: typer.Context, *, server: Server = None, ca: Ca = None, db: Db = None, as_json: AsJson = False
+) -> None:
     """List the tournaments of a database, the newest first; `show` tells all about one."""
     if context.invoked_subcommand is not None:
         return
-    from arena_server.cli.output import opened, show, show_json
-    from arena_server.store import queries
+    from arena_server.cli.output import reader, show, show_json
 
-    with opened(db, quiet=as_json) as store:
-        boards = [queries.leaderboard(store, one) for one in queries.tournaments(store)]
+    with reader(db, server, ca, quiet=as_json) as source:
+        found = source.tournaments()
     if as_json:
-        show_json([tournament_dict(board) for board in boards])
-    elif boards:
-        show(_grid(boards))
+        show_json([tournament_dict(held, progress) for held, progress in found])
+    elif found:
+        show(_grid(found))
     else:
         print("no tournament yet: arena run-tournament")
 
@@ -49,12 +50,12 @@ def show(
     with opened(db, quiet=as_json) as store:
         board = queries.leaderboard(store, queries.tournament(store, name))
         if as_json:
-            show_json({**tournament_dict(board), **details_dict(store, board.tournament)})
+            show_json({**tournament_dict(board.tournament, board.progress), **details_dict(store, board.tournament)})
         else:
             print_details(store, board)
 
 
-def _grid(boards: Sequence[Leaderboard]) -> Grid:
+def _grid(found: Sequence[tuple[Tournament, Progress]]) -> Grid:
     from arena_server.cli.grids import Column, Grid
 
     columns = (
@@ -66,11 +67,10 @@ def _grid(boards: Sequence[Leaderboard]) -> Grid:
         Column("time", left=True, spare=2),
         Column("started (UTC)", left=True, spare=3),
     )
-    return Grid(columns, [_row(board) for board in boards])
+    return Grid(columns, [_row(held, progress) for held, progress in found])
 
 
-def _row(board: Leaderboard) -> Sequence[str]:
-    held, progress = board.tournament, board.progress
+def _row(held: Tournament, progress: Progress) -> Sequence[str]:
     return (
         held.name,
         held.status if held.stopped is None else f"stopped at {held.stopped}",
@@ -82,11 +82,10 @@ def _row(board: Leaderboard) -> Sequence[str]:
     )
 
 
-def tournament_dict(board: Leaderboard) -> dict[str, Any]:
+def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
     """The JSON form; the secret is null until it may be known."""
     from arena_server.store import stopping
 
-    held, progress = board.tournament, board.progress
     return {
         "name": held.name,
         "status": held.status,

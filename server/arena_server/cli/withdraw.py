@@ -41,9 +41,9 @@ def withdraw(
 def _place(tournament: Tournament, bot: str) -> int:
     """The entrant's index; raises UserError where there is none of that name, or several that are still in."""
     from arena_server.model import UserError
-    from arena_server.store import queries
+    from arena_server.store.lists import find_bots
 
-    places = queries.find_bots(tournament, bot)
+    places = find_bots(tournament, bot)
     out = dict(tournament.spec.withdrawn)
     still_in = [place for place in places if place not in out] or places
     if len(still_in) > 1:

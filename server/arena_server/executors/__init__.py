@@ -17,12 +17,14 @@ class Running:
         ply: that is being played, from 0.
         asked: letters of the seats whose answers are awaited; none while bots are being started.
         seconds: since it was given out.
+        plies: those played so far, in the notation of the game.
     """
 
     assignment: Assignment
     ply: int
     asked: str
     seconds: float
+    plies: tuple[str, ...] = ()
 
 
 class Executor(Protocol):

@@ -51,8 +51,8 @@ class LocalExecutor:
         """The games that it plays now."""
         now = time.monotonic()
         return [
-            Running(driver.match.assignment, driver.match.ply, driver.match.asking, now - began)
-            for driver, began in self._referee.playing.items()
+            Running(match.assignment, match.ply, match.asking, now - began, tuple(match.plies))
+            for match, began in ((driver.match, began) for driver, began in self._referee.playing.items())
         ]
 
     async def play(self, assignment: Assignment) -> Result:

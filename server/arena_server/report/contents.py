@@ -14,7 +14,8 @@ from arena_server.ratings.pairs import Meeting
 from arena_server.ratings.win_rates import WinRate, win_rates
 from arena_server.store import Store, Tournament, queries
 from arena_server.store.crosstable import Crosstable
-from arena_server.store.queries import GameSummary, Leaderboard
+from arena_server.store.lists import MAX_PAGE, GameSummary
+from arena_server.store.queries import Leaderboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def games(store: Store, tournament: Tournament) -> Iterator[Game]:
 
 
 def _summaries(store: Store, tournament: Tournament) -> Iterator[GameSummary]:
-    page = queries.games(store, tournament, limit=queries.MAX_PAGE)
+    page = queries.games(store, tournament, limit=MAX_PAGE)
     while page:
         yield from page
-        page = queries.games(store, tournament, after=page[-1].number, limit=queries.MAX_PAGE)
+        page = queries.games(store, tournament, after=page[-1].number, limit=MAX_PAGE)

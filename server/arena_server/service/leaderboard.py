@@ -2,125 +2,312 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-import grpc
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from statistics import median
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
-from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
-from arena_server.model import ArenaError, Entrant, UserError
-from arena_server.referee.messages import ENDINGS
-from arena_server.store import Standing, Store, queries
-from arena_server.wire.lobby import option_message
+from arena_engine.game import SEATS
+from arena_engine.record import GameRecord
+from arena_server.model import Result, UserError
+from arena_server.service import estimates, messages
+from arena_server.service.answering import Context, Desk, refuse
+from arena_server.service.cursors import cursor, cursor_text
+from arena_server.service.reading import StoreReader
+from arena_server.service.visibility import Caller, Everything, Visibility
+from arena_server.service.watching import Live, Spectators
+from arena_server.store import GameStatus, Store, Tournament, journal, queries
+from arena_server.store.lists import Appearance, Choice, MissingError, find_bots
+from arena_server.store.queries import GameRef
+from arena_server.store.standings import Key
 
-PAGE = 100
-"""Games of a page where the request names no number."""
-MAX_MESSAGE = 500
-"""Characters of an error's text: it travels as metadata, which clients bound."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
-_Response = TypeVar("_Response")
+STATEMENT_S = 0.05
+"""Seconds after which a statement is stopped."""
+PAGE_S = 0.25
+"""Seconds after which a page of many statements ends early."""
+PAGE_BYTES = 1_000_000
+"""Bytes after which a page of large rows ends early."""
+SIZES = {
+    "tournaments": (20, 100),
+    "leaderboard": (100, 1000),
+    "bot": (20, 100),
+    "games": (100, 1000),
+    "cells": (20, 50),
+}
+"""Rows of a page: usually, and at most."""
+MAX_NUMBER = 10**9
+"""No game has a greater number; databases refuse much greater ones."""
 
 
 class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
     """Answers from a store, which it leaves open.
 
-    What is not there is NOT_FOUND, what makes no sense INVALID_ARGUMENT, trouble with the database UNAVAILABLE.
+    What is not there is NOT_FOUND, what makes no sense INVALID_ARGUMENT, a question that takes too long
+    DEADLINE_EXCEEDED, one too many at once RESOURCE_EXHAUSTED, trouble with the database UNAVAILABLE.
+
+    Args:
+        store: the database.
+        visibility: who may see games that are not over, and what bots say of themselves.
+        live: where games are played; None: here are none to watch.
+        statement_s: seconds after which a statement is stopped.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(
+        self,
+        store: Store,
+        *,
+        visibility: Visibility | None = None,
+        live: Live | None = None,
+        statement_s: float = STATEMENT_S,
+    ) -> None:
+        self._store = store.limited(statement_s)
+        self._reader = StoreReader(self._store)
+        self._visibility = visibility or Everything()
+        self._estimates = estimates.Estimates(store)
+        self._desk = Desk()
+        self._spectators = Spectators(live, self._desk, self._store, self._visibility)
 
-    async def GetLeaderboard(  # noqa: N802 - named by the protocol
+    def close(self) -> None:
+        """Answers no more."""
+        self._desk.close()
+
+    async def ListTournaments(  # noqa: N802 - named by the protocol, like the others
+        self, request: pb.ListTournamentsRequest, context: Context
+    ) -> pb.ListTournamentsResponse:
+        """A page of tournaments."""
+        return await self._desk.answer(context, lambda: self._tournaments(request))
+
+    async def GetTournament(  # noqa: N802
+        self, request: pb.GetTournamentRequest, context: Context
+    ) -> pb.GetTournamentResponse:
+        """One tournament."""
+        return await self._desk.answer(context, lambda: self._tournament(request))
+
+    async def GetLeaderboard(  # noqa: N802
         self, request: pb.GetLeaderboardRequest, context: Context
     ) -> pb.GetLeaderboardResponse:
-        """The standings of one tournament."""
-        return await _answer(context, lambda: self._leaderboard(request))
+        """A page of the standings."""
+        return await self._desk.answer(context, lambda: self._leaderboard(request))
 
-    async def ListBots(self, request: pb.ListBotsRequest, context: Context) -> pb.ListBotsResponse:  # noqa: N802 - named by the protocol
-        """The entrants of one tournament."""
-        return await _answer(context, lambda: self._bots(request))
+    async def GetPlaces(self, request: pb.GetPlacesRequest, context: Context) -> pb.GetPlacesResponse:  # noqa: N802
+        """A format's own table."""
+        return await self._desk.answer(context, lambda: self._places(request))
 
-    async def ListGames(self, request: pb.ListGamesRequest, context: Context) -> pb.ListGamesResponse:  # noqa: N802 - named by the protocol
+    async def GetBot(self, request: pb.GetBotRequest, context: Context) -> pb.GetBotResponse:  # noqa: N802
+        """One bot and its games."""
+        return await self._desk.answer(context, lambda: self._bot(request))
+
+    async def ListGames(self, request: pb.ListGamesRequest, context: Context) -> pb.ListGamesResponse:  # noqa: N802
         """A page of games."""
-        return await _answer(context, lambda: self._games(request))
+        caller = tuple(context.invocation_metadata() or ())
+        return await self._desk.answer(context, lambda: self._games(request, caller))
 
-    async def GetGame(self, request: pb.GetGameRequest, context: Context) -> pb.GetGameResponse:  # noqa: N802 - named by the protocol
-        """The record of one game."""
-        return await _answer(context, lambda: self._game(request))
+    async def GetGame(self, request: pb.GetGameRequest, context: Context) -> pb.GetGameResponse:  # noqa: N802
+        """One game."""
+        caller = tuple(context.invocation_metadata() or ())
+        return await self._desk.answer(context, lambda: self._game(request, caller))
+
+    async def GetCrosstable(  # noqa: N802
+        self, request: pb.GetCrosstableRequest, context: Context
+    ) -> pb.GetCrosstableResponse:
+        """A page of the crosstable."""
+        return await self._desk.answer(context, lambda: self._crosstable(request))
+
+    async def GetChain(self, request: pb.GetChainRequest, context: Context) -> pb.GetChainResponse:  # noqa: N802
+        """The head of a chain."""
+        return await self._desk.answer(context, lambda: self._chain(request))
+
+    async def WatchGames(  # noqa: N802
+        self, request: pb.WatchGamesRequest, context: Context
+    ) -> AsyncIterator[pb.WatchGamesResponse]:
+        """Games while they are played."""
+        name = request.tournament
+        if name:
+            name = (await self._desk.answer(context, lambda: self._held(name))).name
+        try:
+            async for event in self._spectators.watch(name, tuple(context.invocation_metadata() or ())):
+                yield event
+        except UserError as error:
+            await refuse(context, error)
+
+    def _held(self, name: str) -> Tournament:
+        return queries.tournament(self._store, name or None)
+
+    def _tournaments(self, request: pb.ListTournamentsRequest) -> pb.ListTournamentsResponse:
+        limit = _size("tournaments", request.page_size)
+        before = queries.tournament(self._store, request.after) if request.after else None
+        page = pb.ListTournamentsResponse()
+        found = queries.tournaments(self._store, before=before, limit=limit + 1)
+        for held in found[:limit]:
+            if page.ByteSize() > PAGE_BYTES:
+                break
+            page.tournaments.append(messages.tournament_message(held, queries.progress(self._store, held)))
+        page.next_after = found[len(page.tournaments) - 1].name if len(page.tournaments) < len(found) else ""
+        return page
+
+    def _tournament(self, request: pb.GetTournamentRequest) -> pb.GetTournamentResponse:
+        with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
+            return pb.GetTournamentResponse(tournament=messages.tournament_message(held, queries.progress(store, held)))
 
     def _leaderboard(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:
-        board = queries.leaderboard(self._store, queries.tournament(self._store, request.tournament or None))
+        if request.rating == pb.RATING_BRADLEY_TERRY:
+            return self._estimated(request)
+        limit = _size("leaderboard", request.page_size)
+        with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
+            after = cursor(request.page, held.spec)
+            board = queries.leaderboard(store, held, after=after, limit=limit + 1)
+        rows = list(zip(board.standings, board.places, strict=True))
+        keys = [Key(row.mu, row.sigma, place) for row, place in rows]
         return pb.GetLeaderboardResponse(
-            tournament=board.tournament.name,
-            games_planned=board.progress.planned,
-            games_rated=board.progress.folded,
-            standings=[_standing(standing) for standing in board.standings],
+            tournament=held.name,
+            progress=messages.progress_message(board.progress),
+            standings=[messages.standing_message(row, place) for row, place in rows[:limit]],
+            next_page=cursor_text(keys[limit - 1]) if len(rows) > limit else "",
+            chain_length=held.chain_length,
         )
 
-    def _bots(self, request: pb.ListBotsRequest) -> pb.ListBotsResponse:
-        held = queries.tournament(self._store, request.tournament or None)
-        return pb.ListBotsResponse(bots=[_bot(entrant) for entrant in held.spec.entrants])
+    def _estimated(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:
+        limit = _size("leaderboard", request.page_size)
+        held = self._held(request.tournament)
+        after = cursor(request.page, held.spec)
+        found = self._estimates.of(held)
+        first = 0 if after is None else bisect_right(found.keys, estimates.order(after), key=estimates.order)
+        page = pb.GetLeaderboardResponse(
+            tournament=held.name,
+            progress=messages.progress_message(found.progress),
+            next_page=cursor_text(found.keys[first + limit - 1]) if first + limit < len(found.keys) else "",
+            chain_length=found.tournament.chain_length,
+        )
+        for place in range(first, min(first + limit, len(found.keys))):
+            row, estimate = replace(found.standings[place], rank=place + 1), found.estimates[place]
+            message = messages.standing_message(row, found.keys[place].position)
+            if estimate is not None:
+                message.elo.CopyFrom(pb.Elo(value=estimate.value, low=estimate.low, high=estimate.high))
+            page.standings.append(message)
+        return page
 
-    def _games(self, request: pb.ListGamesRequest) -> pb.ListGamesResponse:
-        held = queries.tournament(self._store, request.tournament or None)
-        bot, limit = request.bot or None, min(request.page_size or PAGE, queries.MAX_PAGE)
-        page = queries.games(self._store, held, bot=bot, after=request.after, limit=limit)
-        following = page[-1].number if len(page) == limit else 0
-        if following and not queries.games(self._store, held, bot=bot, after=following, limit=1):
-            following = 0
-        return pb.ListGamesResponse(games=[_summary(game) for game in page], next_after=following)
+    def _places(self, request: pb.GetPlacesRequest) -> pb.GetPlacesResponse:
+        return messages.table_message(self._reader.table(self._held(request.tournament)))
 
-    def _game(self, request: pb.GetGameRequest) -> pb.GetGameResponse:
+    def _bot(self, request: pb.GetBotRequest) -> pb.GetBotResponse:
+        held, limit = self._held(request.tournament), _size("bot", request.page_size)
+        place, before = _one_bot(held, request.bot), min(request.before, MAX_NUMBER) or None
+        found = queries.history(self._store, held, place, before=before, limit=limit + 1)
+        shown = found.games[:limit]
+        return pb.GetBotResponse(
+            standing=messages.standing_message(found.standing, place),
+            games=[self._appearance(held, one) for one in shown],
+            next_before=shown[-1].game.number if len(found.games) > limit else 0,
+        )
+
+    def _appearance(self, held: Tournament, one: Appearance) -> pb.BotGame:
+        try:
+            played = queries.result(self._store, GameRef(held, one.game.number)).moves
+        except MissingError:  # forfeited without a game
+            played = ()
+        times = [move.charged_us for move in played if move.seat == SEATS[one.seat]]
+        return pb.BotGame(
+            game=messages.summary_message(one.game),
+            seat=one.seat,
+            mu=one.rating.mu,
+            sigma=one.rating.sigma,
+            failure=messages.ending_number(one.failure),
+            moves=len(times),
+            median_us=round(median(times)) if times else 0,
+            longest_us=max(times, default=0),
+        )
+
+    def _games(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
+        held, limit = self._held(request.tournament), _size("games", request.page_size)
+        choice = Choice(
+            bot=request.bot or None,
+            opponent=request.opponent or None,
+            ending=messages.ending_of(request.ending),
+            stage=min(request.stage, MAX_NUMBER) or None,
+        )
+        page = queries.page(self._store, held, choice, after=min(request.after, MAX_NUMBER), limit=limit)
+        shown = [
+            game
+            for game in page.games
+            if game.status is not GameStatus.PLANNED or self._visibility.shows_running(held.name, game.seats, caller)
+        ]
+        return pb.ListGamesResponse(
+            tournament=held.name,
+            games=[messages.summary_message(game) for game in shown],
+            next_after=page.following or 0,
+        )
+
+    def _game(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
         found = queries.find_game(self._store, request.id)
-        return pb.GetGameResponse(record_json=queries.record(self._store, found).to_json())
+        if found.attempt is not None:
+            self._check_over(found, caller)
+        record, entry = queries.record(self._store, found), queries.entry(self._store, found)
+        if not self._visibility.shows_evidence(found.tournament.name, caller):
+            record, entry = _reduced(record), replace(entry, result=_without_evidence(entry.result))
+        return pb.GetGameResponse(record_json=record.to_json(), entry=journal.encode(entry))
+
+    def _check_over(self, found: GameRef, caller: Caller) -> None:
+        """A void attempt shows the deal and the seats of the attempt that is being played."""
+        page = queries.page(self._store, found.tournament, Choice(), after=found.number - 1, limit=1)
+        game = page.games[0]
+        hidden = not self._visibility.shows_running(found.tournament.name, game.seats, caller)
+        if game.status is GameStatus.PLANNED and hidden:
+            raise MissingError("no record of this game", found.id, "it was not played to its end, or not yet")
+
+    def _crosstable(self, request: pb.GetCrosstableRequest) -> pb.GetCrosstableResponse:
+        limit, ends = _size("cells", request.page_size), time.monotonic() + PAGE_S
+        with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
+            page = pb.GetCrosstableResponse(tournament=held.name, chain_length=held.chain_length)
+            rows = range(min(request.first, len(held.spec.entrants)), len(held.spec.entrants))
+            for row in rows:
+                if row - rows.start >= limit or time.monotonic() > ends or page.ByteSize() > PAGE_BYTES:
+                    page.next_first = row
+                    break
+                page.cells.extend(messages.cell_messages(queries.crosstable(store, held, [row])))
+        return page
+
+    def _chain(self, request: pb.GetChainRequest) -> pb.GetChainResponse:
+        held = self._held(request.tournament)
+        return pb.GetChainResponse(
+            tournament=held.name,
+            head=held.chain_head,
+            length=held.chain_length,
+            commitments=[terms.commitment for terms in held.terms],
+        )
 
 
-async def _answer(context: Context, ask: Callable[[], _Response]) -> _Response:
-    """Asks in a thread, since databases block; errors become the call's status."""
-    try:
-        return await asyncio.to_thread(ask)
-    except ArenaError as error:
-        await context.abort(_status(error), str(error)[:MAX_MESSAGE])
-        raise AssertionError from error  # abort raises
+def _size(what: str, asked: int) -> int:
+    usual, most = SIZES[what]
+    return min(asked or usual, most)
 
 
-def _status(error: ArenaError) -> grpc.StatusCode:
-    if isinstance(error, queries.MissingError):
-        return grpc.StatusCode.NOT_FOUND
-    return grpc.StatusCode.INVALID_ARGUMENT if isinstance(error, UserError) else grpc.StatusCode.UNAVAILABLE
+def _one_bot(held: Tournament, bot: str) -> int:
+    """The entrant that is meant; raises UserError where there is none, or several."""
+    places = find_bots(held, bot)
+    names = [held.spec.labels[place] for place in places]
+    exact = [place for place, name in zip(places, names, strict=True) if name.casefold() == bot.casefold()]
+    if len(exact or places) > 1:
+        raise UserError("the name could be one of several", repr(bot), ", ".join(names[:5]))
+    return (exact or places)[0]
 
 
-def _standing(standing: Standing) -> pb.Standing:
-    return pb.Standing(
-        rank=standing.rank,
-        bot=_bot(standing.entrant),
-        mu=standing.mu,
-        sigma=standing.sigma,
-        games=standing.games,
-        wins=standing.wins,
-        losses=standing.losses,
-        draws=standing.draws,
-        margin=standing.margin,
-        failures={str(kind): number for kind, number in standing.failures.items()},
-        withdrawn=standing.withdrawn,
-    )
+def _reduced(record: GameRecord) -> GameRecord:
+    """Without what its bot said when it failed."""
+    if record.failed is None:
+        return record
+    return replace(record, failed=replace(record.failed, evidence="", box=None))
 
 
-def _bot(entrant: Entrant) -> pb.Bot:
-    options = {name: option_message(value) for name, value in entrant.options}
-    return pb.Bot(name=entrant.name, version=entrant.version, digest=entrant.digest, options=options)
-
-
-def _summary(game: queries.GameSummary) -> pb.GameSummary:
-    return pb.GameSummary(
-        id=game.id,
-        seats=game.seats,
-        ending=ENDINGS[game.ending] if game.ending else ENDING_UNSPECIFIED,
-        ranks=game.ranks,
-        scores=game.scores,
-        plies=game.plies or 0,
+def _without_evidence(result: Result) -> Result:
+    """Likewise, and without what bots logged."""
+    return replace(
+        result,
+        moves=tuple(replace(move, log=()) for move in result.moves),
+        failures=tuple(replace(failure, evidence="", box=None) for failure in result.failures),
     )

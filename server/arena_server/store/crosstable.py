@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, select
 
 from arena_engine.game import SEATS
 from arena_server.model import Ending, Entrant
@@ -75,40 +75,50 @@ _BLAMELESS = _ME.c.failure.is_(None)
 _NORMAL = GAME.c.ending == Ending.NORMAL
 
 
-def crosstable(connection: Connection, tournament: Tournament) -> Crosstable:
-    """Over the games that the ratings include."""
-    query = (
-        select(
-            _ME.c.entrant.label("row"),
-            _OTHER.c.entrant.label("column"),
-            _ME.c.seat,
-            _count(and_(_BLAMELESS, _ME.c.rank < _OTHER.c.rank)).label("wins"),
-            _count(and_(_BLAMELESS, _ME.c.rank == _OTHER.c.rank)).label("draws"),
-            func.count().label("games"),
-            func.sum(case((_NORMAL, _ME.c.score - _OTHER.c.score), else_=0)).label("margin_total"),
-            _count(_NORMAL).label("margin_games"),
-        )
-        .join(GAME, and_(GAME.c.tournament_id == _ME.c.tournament_id, GAME.c.number == _ME.c.number))
-        .join(
-            _OTHER,
-            and_(
-                _OTHER.c.tournament_id == _ME.c.tournament_id,
-                _OTHER.c.number == _ME.c.number,
-                _OTHER.c.seat != _ME.c.seat,
-            ),
-        )
-        .where(_ME.c.tournament_id == tournament.id, _ME.c.mu.is_not(None))
-        .group_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
-        .order_by(_ME.c.entrant, _OTHER.c.entrant, _ME.c.seat)
-    )
+def crosstable(connection: Connection, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:
+    """Over the games that the ratings include.
+
+    Args:
+        connection: to read from.
+        tournament: whose.
+        rows: only those of these entrants, by index; a statement for each reads that entrant's games alone.
+    """
+    wanted = range(len(tournament.spec.entrants)) if rows is None else rows
     cells: dict[tuple[int, int], Cell] = {}
-    for row in connection.execute(query):
-        score = Score(row.wins, row.games - row.wins - row.draws, row.draws, row.margin_total, row.margin_games)
-        cell = cells.get((row.row, row.column), Cell())
-        by_seat = {**cell.by_seat, SEATS[row.seat]: score}
-        cells[row.row, row.column] = Cell(cell.total + score, by_seat)
+    for place in wanted:
+        for row in connection.execute(_ROW, {"of": tournament.id, "entrant": place}):
+            score = Score(row.wins, row.games - row.wins - row.draws, row.draws, row.margin_total, row.margin_games)
+            cell = cells.get((place, row.column), Cell())
+            by_seat = {**cell.by_seat, SEATS[row.seat]: score}
+            cells[place, row.column] = Cell(cell.total + score, by_seat)
     return Crosstable(tournament.spec.entrants, cells)
 
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
+
+
+# Built once: building it costs more than running it.
+_ROW = (
+    select(
+        _OTHER.c.entrant.label("column"),
+        _ME.c.seat,
+        _count(and_(_BLAMELESS, _ME.c.rank < _OTHER.c.rank)).label("wins"),
+        _count(and_(_BLAMELESS, _ME.c.rank == _OTHER.c.rank)).label("draws"),
+        func.count().label("games"),
+        func.sum(case((_NORMAL, _ME.c.score - _OTHER.c.score), else_=0)).label("margin_total"),
+        _count(_NORMAL).label("margin_games"),
+    )
+    .join(GAME, and_(GAME.c.tournament_id == _ME.c.tournament_id, GAME.c.number == _ME.c.number))
+    .join(
+        _OTHER,
+        and_(
+            _OTHER.c.tournament_id == _ME.c.tournament_id,
+            _OTHER.c.number == _ME.c.number,
+            _OTHER.c.seat != _ME.c.seat,
+        ),
+    )
+    .where(_ME.c.tournament_id == bindparam("of"), _ME.c.entrant == bindparam("entrant"), _ME.c.mu.is_not(None))
+    .group_by(_OTHER.c.entrant, _ME.c.seat)
+    .order_by(_OTHER.c.entrant, _ME.c.seat)
+)

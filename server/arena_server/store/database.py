@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
 from arena_server.model import ArenaError, UserError
@@ -22,6 +23,9 @@ from arena_server.store import migrations
 
 BUSY_TIMEOUT_S = 30
 """SQLite's waiters poll and may be overtaken: beside eight busy writers 10 s were not always enough."""
+_STEPS = 5_000  # of SQLite's machine between two looks at the clocks: some 0.1 ms
+_ON_THE_WALL = 10
+_CANCELLED = "57014"  # PostgreSQL: by statement_timeout
 
 _SQLITE_ERRORS = {
     "SQLITE_NOTADB": (UserError, "not an SQLite database", "choose another file with --db"),
@@ -48,6 +52,10 @@ _AWAY = ("08", "40", "57P")
 
 class AwayError(ArenaError):
     """The database is gone for the moment; what was being committed may be on record or not."""
+
+
+class TooLongError(ArenaError):
+    """A statement took longer than it may, and was stopped."""
 
 
 class Database:
@@ -130,6 +138,10 @@ class Database:
         with self.read() as connection:
             yield _Frozen(self, connection)
 
+    def limited(self, seconds: float) -> Database:
+        """The database for readers whose statements are stopped after so long; raises TooLongError for them."""
+        return _Limited(self, seconds)
+
     def _migrate(self) -> None:
         with self.read() as connection:
             current = migrations.is_current(connection, self.label)
@@ -151,6 +163,8 @@ class Database:
             raise self._told(error) from error
 
     def _told(self, error: DBAPIError) -> ArenaError:
+        if "SQLITE_INTERRUPT" in _codes(error) or _CANCELLED in _codes(error):
+            return TooLongError("this question takes too long here", "", "ask for less of it")
         if isinstance(error.orig, sqlite3.Error):
             code = "_".join(getattr(error.orig, "sqlite_errorname", "").split("_")[:2])
             if code in _SQLITE_ERRORS:
@@ -180,6 +194,54 @@ def _is_away(error: DBAPIError) -> bool:
     return error.connection_invalidated or (
         isinstance(error, OperationalError) if state is None else state[:3].startswith(_AWAY)
     )
+
+
+class _Limited(Database):
+    """Stops statements that take too long."""
+
+    def __init__(self, database: Database, seconds: float) -> None:
+        super().__init__(database.engine, database.label)
+        self._seconds = seconds
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with super().read() as connection:
+            if self.is_sqlite:
+                with _watched(connection, self._seconds):
+                    yield connection
+            else:
+                connection.execute(text(f"SET LOCAL statement_timeout = {max(1, round(1000 * self._seconds))}"))
+                yield connection
+
+
+@contextmanager
+def _watched(connection: Connection, seconds: float) -> Iterator[None]:
+    """Of SQLite, which knows no timeout: looks at the clocks now and then while a statement runs.
+
+    What counts is the thread's own time on a core, so that a busy machine fails no reader; and ten times as much on
+    the wall, so that a slow disk holds up nobody for long.
+    """
+    raw: Any = connection.connection.dbapi_connection
+    ends = [0.0, 0.0]
+
+    def begin(*_: object) -> None:
+        ends[:] = time.thread_time() + seconds, time.monotonic() + _ON_THE_WALL * seconds
+
+    def is_over() -> bool:
+        return time.thread_time() > ends[0] or time.monotonic() > ends[1]
+
+    event.listen(connection, "before_cursor_execute", begin)
+    begin()
+    raw.set_progress_handler(is_over, _STEPS)
+    try:
+        yield
+    finally:
+        raw.set_progress_handler(None, 0)
+
+
+def _codes(error: DBAPIError) -> tuple[str, str]:
+    """How SQLite and PostgreSQL name it."""
+    return getattr(error.orig, "sqlite_errorname", ""), getattr(error.orig, "sqlstate", None) or ""
 
 
 def _parse(url: str) -> URL:

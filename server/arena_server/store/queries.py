@@ -6,32 +6,26 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Select, select
 
 from arena_engine.record import GameRecord
 from arena_server.model import About, ArenaError, Ending, Result, UserError
 from arena_server.ratings.pairs import Meeting
-from arena_server.store import descriptions, journal, records, standings
+from arena_server.store import descriptions, journal, lists, records, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
+from arena_server.store.lists import Appearance, Choice, GameSummary, MissingError, Page, find_bots, nearest
 from arena_server.store.meetings import meetings, tallies
+from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import load
+from arena_server.store.tournaments import find, load
 from arena_server.store.views import GameStatus, Progress, Run, Standing, Status, Tournament
 
-MAX_PAGE = 1000
-"""Games that one page holds at most."""
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
-
-
-class MissingError(UserError):
-    """What was asked for is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +56,15 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class GameSummary:
-    """One row of a list of games, tuples in seat order.
+class History:
+    """What is known of one entrant.
 
     Attributes:
-        id: ``nightly/17``.
-        seats: the labels of who sits there.
-        ending: None while it is not closed, and where it was taken off.
-        ranks: empty unless it is rated, like ``scores``.
-        plies: None unless it is rated.
+        games: the last one first.
     """
 
-    id: str
-    number: int
-    stage: int
-    pairing: int
-    seats: tuple[str, ...]
-    status: GameStatus
-    ending: Ending | None
-    ranks: tuple[int, ...]
-    scores: tuple[int, ...]
-    plies: int | None
+    standing: Standing
+    games: Sequence[Appearance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +86,10 @@ class GameRef:
         return f"{self.tournament.name}/{self.number}{attempt}"
 
 
-def tournaments(store: Store) -> list[Tournament]:
-    """All tournaments, the newest first."""
+def tournaments(store: Store, *, before: Tournament | None = None, limit: int | None = None) -> list[Tournament]:
+    """The tournaments, the newest first: all, or only so many that are older than one of them."""
     with store.database.read() as connection:
-        return _newest_first(connection)
+        return _newest_first(connection, before, limit)
 
 
 def tournament(store: Store, name: str | None = None) -> Tournament:
@@ -116,15 +98,14 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     Raises:
         UserError: there is none; the nearest names are named.
     """
-    known = tournaments(store)
+    with store.database.read() as connection:
+        found = next(iter(_newest_first(connection, limit=1)), None) if name is None else find(connection, name)
+        known = _names(connection) if found is None else []
+    if found is not None:
+        return _public(found)
     if not known:
         raise MissingError("no tournament yet in this database", store.label, "play one: arena run-tournament")
-    if name is None:
-        return known[0]
-    by_key = {one.name.casefold(): one for one in known}
-    if name.casefold() not in by_key:
-        raise MissingError("no such tournament", repr(name), _nearest(name, [one.name for one in known]))
-    return by_key[name.casefold()]
+    raise MissingError("no such tournament", repr(name), nearest(name or "", known))
 
 
 def abouts(store: Store, tournament: Tournament) -> tuple[About, ...]:
@@ -154,9 +135,7 @@ def _having(kind: str, wanted: Sequence[str], words: Sequence[Sequence[str]]) ->
     known = list({word.casefold(): word for has in words for word in has}.values())
     for word in wanted:
         if not any(word.casefold() in has for has in keys):
-            raise MissingError(
-                f"no bot has this {kind}", repr(word), _nearest(word, known) if known else "none has any"
-            )
+            raise MissingError(f"no bot has this {kind}", repr(word), nearest(word, known) if known else "none has any")
     return {place for place, has in enumerate(keys) if any(word.casefold() in has for word in wanted)}
 
 
@@ -166,14 +145,29 @@ def runs(store: Store, tournament: Tournament) -> list[Run]:
         return descriptions.runs(connection, tournament)
 
 
-def leaderboard(store: Store, tournament: Tournament) -> Leaderboard:
-    """Standings and progress of one moment."""
+def leaderboard(
+    store: Store, tournament: Tournament, *, after: Key | None = None, limit: int | None = None
+) -> Leaderboard:
+    """Standings and progress of one moment.
+
+    Args:
+        store: the database.
+        tournament: whose.
+        after: only rows behind this one.
+        limit: at most so many rows.
+    """
     with store.database.read() as connection:
         return Leaderboard(
             tournament,
-            standings.standings(connection, tournament),
+            standings.standings(connection, tournament, after, limit),
             standings.progress(connection, tournament),
         )
+
+
+def progress(store: Store, tournament: Tournament) -> Progress:
+    """How many games are where."""
+    with store.database.read() as connection:
+        return standings.progress(connection, tournament)
 
 
 def selection(
@@ -214,44 +208,34 @@ def selection(
     return Selection(Leaderboard(tournament, rows, progress), games)
 
 
-def crosstable(store: Store, tournament: Tournament) -> Crosstable:
-    """Who did how well against whom, over the games that the ratings include."""
+def crosstable(store: Store, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:
+    """Who did how well against whom, over the games that the ratings include; of all entrants, or of these by index."""
     with store.database.read() as connection:
-        return _crosstable(connection, tournament)
+        return _crosstable(connection, tournament, rows)
 
 
 def games(
     store: Store, tournament: Tournament, *, bot: str | None = None, after: int = 0, limit: int = 100
-) -> list[GameSummary]:
-    """A page of games in schedule order.
+) -> Sequence[GameSummary]:
+    """Games in schedule order: so many behind a number, of all or of one bot; see ``page``."""
+    return page(store, tournament, Choice(bot=bot), after=after, limit=limit).games
 
-    Args:
-        store: the database.
-        tournament: whose games.
-        bot: only those of the bots of this name or label (``mcts``, ``mcts 0.3``), without regard to case.
-        after: only games after this number.
-        limit: at most so many, at most MAX_PAGE.
+
+def page(store: Store, tournament: Tournament, choice: Choice, *, after: int = 0, limit: int = 100) -> Page:
+    """A page of games in schedule order; see ``lists.games``.
 
     Raises:
         UserError: no bot of that name plays there.
     """
-    of = GAME.c.tournament_id == tournament.id
-    numbers = select(GAME.c.number).where(of, GAME.c.number > after)
-    if bot is not None:
-        places = find_bots(tournament, bot)
-        here = (SEAT.c.tournament_id == tournament.id, SEAT.c.entrant.in_(places), SEAT.c.number > after)
-        numbers = select(SEAT.c.number).where(*here).distinct()
-    page = numbers.order_by("number").limit(min(max(limit, 1), MAX_PAGE))
-    query = (
-        select(GAME, SEAT.c.entrant, SEAT.c.rank, SEAT.c.score)
-        .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
-        .where(of, GAME.c.number.in_(page.scalar_subquery()))
-        .order_by(GAME.c.number, SEAT.c.seat)
-    )
     with store.database.read() as connection:
-        rows = connection.execute(query).all()
-    names = tournament.spec.labels
-    return [_summary(tournament, names, list(seats)) for _, seats in groupby(rows, key=lambda row: row.number)]
+        return lists.games(connection, tournament, choice, after=after, limit=limit)
+
+
+def history(store: Store, tournament: Tournament, place: int, *, before: int | None = None, limit: int) -> History:
+    """An entrant's row, and a page of its rated games, the last one first; see ``store.lists``."""
+    with store.database.read() as connection:
+        row = standings.standing(connection, tournament, place)
+        return History(row, lists.history(connection, tournament, place, before=before, limit=limit))
 
 
 def find_game(store: Store, text: str) -> GameRef:
@@ -281,16 +265,21 @@ def find_game(store: Store, text: str) -> GameRef:
 
 def record(store: Store, game: GameRef) -> GameRecord:
     """The record of a game, or of one void attempt at it; raises UserError where there is none yet."""
-    entry, last = _entry(store, game)
+    found, last = _entry(store, game)
     with _legible(game.id):
-        return records.record(game.tournament, entry, last=last)
+        return records.record(game.tournament, found, last=last)
 
 
 def result(store: Store, game: GameRef) -> Result:
     """The same with what a record leaves out: every failure's evidence, logs, credit; without the bots' seeds."""
-    entry, _ = _entry(store, game)
+    return entry(store, game).result
+
+
+def entry(store: Store, game: GameRef) -> journal.Entry:
+    """The journal's entry of a game; raises as ``record``."""
+    found, _ = _entry(store, game)
     with _legible(game.id):
-        return journal.decode(entry, game.tournament.spec).result
+        return journal.decode(found, game.tournament.spec)
 
 
 def _entry(store: Store, game: GameRef) -> tuple[bytes, bool]:
@@ -362,52 +351,23 @@ def _legible(game_id: str) -> Iterator[None]:
         ) from None
 
 
-def _newest_first(connection: Connection) -> list[Tournament]:
-    return [_public(seen) for seen in load(connection, select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()))]
+def _newest_first(
+    connection: Connection, before: Tournament | None = None, limit: int | None = None
+) -> list[Tournament]:
+    query = select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(TOURNAMENT.c.id < before.id)
+    return [_public(seen) for seen in load(connection, query)]
+
+
+def _names(connection: Connection) -> list[str]:
+    return list(connection.execute(select(TOURNAMENT.c.name).order_by(TOURNAMENT.c.id.desc())).scalars())
 
 
 def _public(seen: Tournament) -> Tournament:
     if seen.public_seed or seen.status is Status.FINISHED:
         return seen
     return replace(seen, terms=tuple(replace(terms, secret=b"") for terms in seen.terms))
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=3) or known[:3]
-    return f"did you mean {' or '.join(near)}?"
-
-
-def find_bots(tournament: Tournament, bot: str) -> list[int]:
-    """The entrants of that name or label, by index, without regard to case; raises UserError where there is none."""
-    wanted = bot.casefold()
-    entrants, names = tournament.spec.entrants, tournament.spec.labels
-    places = [
-        place
-        for place, (one, label) in enumerate(zip(entrants, names, strict=True))
-        if wanted in (one.name.casefold(), one.label.casefold(), label.casefold())
-    ]
-    if not places:
-        raise MissingError(
-            f"no such bot in {tournament.name}", repr(bot), _nearest(bot, [one.name for one in entrants])
-        )
-    return places
-
-
-def _summary(tournament: Tournament, names: Sequence[str], seats: Sequence[Row[Any]]) -> GameSummary:
-    game = seats[0]
-    rated, taken_off = game.status == GameStatus.FINISHED, game.status == GameStatus.CANCELLED
-    return GameSummary(
-        id=f"{tournament.name}/{game.number}",
-        number=game.number,
-        stage=game.stage,
-        pairing=game.pairing,
-        seats=tuple(names[seat.entrant] for seat in seats),
-        status=GameStatus(game.status),
-        ending=None if game.ending is None or taken_off else Ending(game.ending),
-        ranks=tuple(seat.rank for seat in seats) if rated else (),
-        scores=tuple(seat.score for seat in seats) if rated else (),
-        plies=None if taken_off else game.plies,
-    )
 
 
 def _last(store: Store) -> GameRef:
@@ -432,10 +392,10 @@ def _last_number(connection: Connection, tournament_id: int) -> int | None:
 
 
 def _by_prefix(store: Store, beginning: str) -> Tournament:
-    known: Iterable[Tournament] = tournaments(store)
     key = beginning.casefold()
-    found = [one for one in known if one.name.casefold().startswith(key)]
-    exact = [one for one in found if one.name.casefold() == key]
+    with store.database.read() as connection:
+        found = [name for name in _names(connection) if name.casefold().startswith(key)]
+    exact = [name for name in found if name.casefold() == key]
     if len(exact or found) > 1:
-        raise UserError("the name could be one of several", repr(beginning), ", ".join(one.name for one in found[:5]))
-    return (exact or found)[0] if found else tournament(store, beginning)
+        raise UserError("the name could be one of several", repr(beginning), ", ".join(found[:5]))
+    return tournament(store, (exact or found or [beginning])[0])

@@ -2,26 +2,80 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
-from arena_server.ratings import Tally
+from arena_server.ratings import Rating, Tally
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
 from arena_server.store.views import GameStatus, Parked, Progress, Standing, Tournament
 
 
-def standings(connection: Connection, tournament: Tournament) -> list[Standing]:
-    """Best first by mu - 3 sigma, mu, name; what is left equal stands in the order of entry."""
-    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    rows = connection.execute(query).all()
-    parked = {entrant(row): Parked(row.position, row.parked, row.parked_why) for row in rows if row.parked is not None}
-    found = ranked([(entrant(row), tally(row)) for row in rows], tournament.spec)
-    return [replace(standing, parked=parked.get(standing.entrant)) for standing in found]
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Where a row stands in a leaderboard: its rating, and its place in the contract."""
+
+    mu: float
+    sigma: float
+    position: int
+
+    def order(self, spec: Spec) -> tuple[float, float, str, int]:
+        """What rows are sorted by; what is left equal stands in the order of entry."""
+        rating, name = Rating(self.mu, self.sigma), spec.entrants[self.position].name
+        return -rating.conservative, -rating.mu, name.casefold(), self.position
+
+
+def standings(
+    connection: Connection, tournament: Tournament, after: Key | None = None, limit: int | None = None
+) -> list[Standing]:
+    """Best first by mu - 3 sigma, mu, name.
+
+    Args:
+        connection: to read from.
+        tournament: whose.
+        after: only rows behind this one, wherever it stands now.
+        limit: at most so many.
+    """
+    order = keys(connection, tournament)
+    spec = tournament.spec
+    begin = 0 if after is None else bisect_right(order, after.order(spec), key=lambda key: key.order(spec))
+    end = len(order) if limit is None else begin + limit
+    return _rows(connection, tournament, order[begin:end], begin)
+
+
+def standing(connection: Connection, tournament: Tournament, position: int) -> Standing:
+    """The row of one entrant."""
+    order = keys(connection, tournament)
+    place = next(place for place, key in enumerate(order) if key.position == position)
+    return _rows(connection, tournament, order[place : place + 1], place)[0]
+
+
+def keys(connection: Connection, tournament: Tournament) -> list[Key]:
+    """Of all entrants, best first."""
+    query = select(ENTRANT.c.mu, ENTRANT.c.sigma, ENTRANT.c.position).where(ENTRANT.c.tournament_id == tournament.id)
+    found = [Key(*row) for row in connection.execute(query)]
+    return sorted(found, key=lambda key: key.order(tournament.spec))
+
+
+def _rows(connection: Connection, tournament: Tournament, wanted: Sequence[Key], before: int) -> list[Standing]:
+    """The rows of these entrants, which follow each other behind so many others."""
+    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id)
+    if len(wanted) < len(tournament.spec.entrants):
+        query = query.where(ENTRANT.c.position.in_([key.position for key in wanted]))
+    rows = {row.position: row for row in connection.execute(query)}
+    names, out = tournament.spec.labels, dict(tournament.spec.withdrawn)
+    found = []
+    for rank, place in enumerate((key.position for key in wanted), before + 1):
+        row = rows[place]
+        shown = _standing(rank, entrant(row), tally(row), names[place], place in out)
+        parked = None if row.parked is None else Parked(place, row.parked, row.parked_why)
+        found.append(replace(shown, parked=parked))
+    return found
 
 
 def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
@@ -42,24 +96,35 @@ def entrant(row: Any) -> Entrant:
 
 
 def progress(connection: Connection, tournament: Tournament) -> Progress:
-    """How many games are where."""
-    by_status = select(GAME.c.status, func.count()).where(GAME.c.tournament_id == tournament.id).group_by(GAME.c.status)
-    counts = {status: number for status, number in connection.execute(by_status)}  # noqa: C416 - rows are no pairs to mypy
-    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id)).scalar_one()
-    folded = connection.execute(
+    """How many games are where; counts only what is out of the ordinary, so that a million games take no longer.
+
+    Every number up to the watermark is closed: rated, abandoned or cancelled. What is behind a stop is cancelled.
+    """
+    held = select(TOURNAMENT.c.planned, TOURNAMENT.c.watermark, TOURNAMENT.c.stopped)
+    planned, watermark, stopped = connection.execute(held.where(TOURNAMENT.c.id == tournament.id)).one()
+    last = planned if stopped is None else stopped
+    closed = {
+        status: [_count(connection, tournament, status, *span) for span in ((0, watermark), (watermark, last))]
+        for status in (GameStatus.ABANDONED, GameStatus.CANCELLED)
+    }
+    folded = watermark - sum(before for before, _ in closed.values())
+    return Progress(
+        planned=planned,
+        finished=folded + _count(connection, tournament, GameStatus.FINISHED, watermark, last),
+        folded=folded,
+        abandoned=sum(closed[GameStatus.ABANDONED]),
+        cancelled=sum(closed[GameStatus.CANCELLED]) + planned - last,
+    )
+
+
+def _count(connection: Connection, tournament: Tournament, status: GameStatus, after: int, last: int) -> int:
+    """Games of that status behind one number, up to another."""
+    found: int = connection.execute(
         select(func.count()).where(
-            GAME.c.tournament_id == tournament.id,
-            GAME.c.status == GameStatus.FINISHED,
-            GAME.c.number <= watermark,
+            GAME.c.tournament_id == tournament.id, GAME.c.status == status, GAME.c.number > after, GAME.c.number <= last
         )
     ).scalar_one()
-    return Progress(
-        planned=sum(counts.values()),
-        finished=counts.get(GameStatus.FINISHED, 0),
-        folded=folded,
-        abandoned=counts.get(GameStatus.ABANDONED, 0),
-        cancelled=counts.get(GameStatus.CANCELLED, 0),
-    )
+    return found
 
 
 def _standing(rank: int, who: Entrant, tally: Tally, label: str, withdrawn: bool) -> Standing:  # noqa: FBT001 - a column

@@ -73,6 +73,10 @@ class Store:
         with self.database.frozen() as database:
             yield Store(database)
 
+    def limited(self, seconds: float) -> Store:
+        """The store for readers whose statements are stopped after so many seconds: they raise TooLongError."""
+        return Store(self.database.limited(seconds))
+
     @property
     def label(self) -> str:
         """The database as a person would name it: its path, or its URL without the password."""

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from tournaments import begin, patchwork_spec
+from serving import GENEROUS_S
+from tournaments import begin, patchwork_spec, play_on
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc, referee_pb2
+from arena_server.ratings.analysis import analyse
 from arena_server.service import Leaderboard
-from arena_server.store import Store
+from arena_server.service.visibility import Caller
+from arena_server.store import Store, journal, queries
 
 Stub = Any
 """LeaderboardAsyncStub: a type of the stubs alone."""
@@ -41,7 +46,7 @@ def test_the_standings(served: Serve) -> None:
     async def test(stub: Stub) -> None:
         board = await stub.GetLeaderboard(pb.GetLeaderboardRequest())
         assert board == await stub.GetLeaderboard(pb.GetLeaderboardRequest(tournament="NIGHTLY"))
-        assert (board.tournament, board.games_planned, board.games_rated) == ("nightly", 12, 11)
+        assert (board.tournament, board.progress.planned, board.progress.rated) == ("nightly", 12, 11)
         assert [row.rank for row in board.standings] == [1, 2, 3]
         assert sum(row.wins for row in board.standings) == 11
         assert sum(row.failures["timeout"] for row in board.standings) == 1
@@ -68,18 +73,185 @@ def test_no_margin_before_the_first_game(store: Store, tmp_path: Path) -> None:
     async def test(stub: Stub) -> None:
         board = await stub.GetLeaderboard(pb.GetLeaderboardRequest())
         assert not any(row.HasField("margin") for row in board.standings)
-        assert await stub.ListGames(pb.ListGamesRequest()) == pb.ListGamesResponse()
+        assert await stub.ListGames(pb.ListGamesRequest()) == pb.ListGamesResponse(tournament="empty")
 
     asyncio.run(_serve(store, tmp_path / "socket", test))
 
 
-def test_the_bots(served: Serve) -> None:
+def test_a_tournament_tells_its_contract(served: Serve) -> None:
     async def test(stub: Stub) -> None:
-        response = await stub.ListBots(pb.ListBotsRequest())
-        assert [bot.name for bot in response.bots] == ["bot0", "bot1", "bot2"]
-        assert response.bots[1].digest == f"{1:064x}"
+        held = (await stub.GetTournament(pb.GetTournamentRequest())).tournament
+        contract = json.loads(held.terms[0].contract_json)
+        assert [bot["bot"] for bot in contract["entrants"]] == ["bot0", "bot1", "bot2"]
+        assert contract["entrants"][1]["digest"] == f"{1:064x}"
+        assert (held.status, held.chain_length) == ("running", 11)
 
     served(test)
+
+
+def test_a_secret_is_told_when_it_may_be_known(store: Store, tmp_path: Path) -> None:
+    store.enter(patchwork_spec(3, 4, seed=None), name="dark")
+
+    async def test(stub: Stub) -> None:
+        terms = (await stub.GetTournament(pb.GetTournamentRequest())).tournament.terms[0]
+        assert (terms.secret, len(terms.commitment)) == (b"", 64)
+        play_on(store, "dark")
+        terms = (await stub.GetTournament(pb.GetTournamentRequest())).tournament.terms[0]
+        assert hashlib.sha256(terms.secret).hexdigest() == terms.commitment
+
+    asyncio.run(_serve(store, tmp_path / "socket", test))
+
+
+def test_tournaments_in_pages(store: Store, tmp_path: Path) -> None:
+    for number in range(5):
+        store.enter(patchwork_spec(2, 2), name=f"t{number}", new=True)
+
+    async def test(stub: Stub) -> None:
+        names, after = [], ""
+        while True:
+            page = await stub.ListTournaments(pb.ListTournamentsRequest(page_size=2, after=after))
+            names += [one.name for one in page.tournaments]
+            after = page.next_after
+            if not after:
+                break
+        assert names == ["t4", "t3", "t2", "t1", "t0"]
+
+    asyncio.run(_serve(store, tmp_path / "socket", test))
+
+
+@pytest.mark.parametrize("rating", [pb.RATING_TRUESKILL, pb.RATING_BRADLEY_TERRY])
+def test_standings_in_pages(served: Serve, rating: pb.Rating.ValueType) -> None:
+    async def test(stub: Stub) -> None:
+        whole = await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=rating))
+        assert not whole.next_page
+        rows, page = [], ""
+        while True:
+            part = await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=rating, page_size=1, page=page))
+            assert len(part.standings) == 1
+            rows += part.standings
+            page = part.next_page
+            if not page:
+                break
+        assert rows == list(whole.standings)
+        assert [row.rank for row in rows] == [1, 2, 3]
+
+    served(test)
+
+
+def test_bradley_terry_is_that_of_the_statistics(served: Serve, store: Store) -> None:
+    async def test(stub: Stub) -> None:
+        board = await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=pb.RATING_BRADLEY_TERRY))
+        selection = queries.selection(store, queries.tournament(store))
+        strengths = analyse(selection.games, selection.board.tournament.spec, resample=False).strengths
+        told = {row.bot.position: (row.elo.value, row.elo.low, row.elo.high) for row in board.standings}
+        assert told == {place: (one.value, one.low, one.high) for place, one in enumerate(strengths) if one is not None}
+        values = [row.elo.value for row in board.standings]
+        assert values == sorted(values, reverse=True)
+        assert all(row.mu for row in board.standings)
+
+    served(test)
+
+
+def test_one_bot_and_its_games(served: Serve, store: Store) -> None:
+    async def test(stub: Stub) -> None:
+        found, before = [], 0
+        while True:
+            page = await stub.GetBot(pb.GetBotRequest(bot="BOT1", page_size=3, before=before))
+            found += page.games
+            before = page.next_before
+            if not before:
+                break
+        numbers = [one.game.number for one in found]
+        assert numbers == sorted(numbers, reverse=True)
+        assert len(numbers) == page.standing.games
+        assert (found[0].mu, found[0].sigma) == (page.standing.mu, page.standing.sigma)
+        assert all(one.game.seats[one.seat] == "bot1 1.0" for one in found)
+        failed = [one for one in found if one.failure]
+        assert sum(page.standing.failures.values()) == len(failed)
+        one = found[-1]
+        played = queries.result(store, queries.find_game(store, one.game.id)).moves
+        times = [move.charged_us for move in played if move.seat == "ab"[one.seat]]
+        assert (one.moves, one.longest_us) == (len(times), max(times))
+
+    served(test)
+
+
+def test_the_crosstable_in_pages(served: Serve, store: Store) -> None:
+    async def test(stub: Stub) -> None:
+        cells, first = [], 0
+        while True:
+            page = await stub.GetCrosstable(pb.GetCrosstableRequest(page_size=2, first=first))
+            cells += page.cells
+            first = page.next_first
+            if not first:
+                break
+        table = queries.crosstable(store, queries.tournament(store))
+        assert sum(cell.wins for cell in cells) == sum(cell.total.wins for cell in table.cells.values()) == 11
+        assert {(cell.row, cell.column) for cell in cells} == set(table.cells)
+
+    served(test)
+
+
+def test_the_chain(served: Serve, store: Store) -> None:
+    async def test(stub: Stub) -> None:
+        chain, held = await stub.GetChain(pb.GetChainRequest()), queries.tournament(store)
+        assert (chain.head, chain.length) == (held.chain_head, held.chain_length)
+        assert list(chain.commitments) == [held.commitment]
+
+    served(test)
+
+
+def test_an_entry_is_what_the_chain_is_made_of(served: Serve, store: Store) -> None:
+    async def test(stub: Stub) -> None:
+        held = queries.tournament(store)
+        answers = [await stub.GetGame(pb.GetGameRequest(id=f"nightly/{number}")) for number in range(1, 12)]
+        entries = [answer.entry for answer in answers]
+        head = journal.first_link(journal.contract_sha256(held.spec), held.commitment)
+        for entry in sorted(entries, key=lambda entry: json.loads(entry)["sequence"]):
+            head = journal.next_link(head, entry)
+        assert head == (await stub.GetChain(pb.GetChainRequest())).head
+
+    served(test)
+
+
+class Hidden:
+    """Only who says the word sees what is not for everybody."""
+
+    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
+        assert (tournament, len(seats)) == ("nightly", 2)
+        return ("word", "please") in caller
+
+    def shows_evidence(self, tournament: str, caller: Caller) -> bool:
+        return self.shows_running(tournament, ("", ""), caller)
+
+
+def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
+    with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
+        *played, last = playing.results()
+        loud = replace(played[0], moves=tuple(replace(move, log=("a trick",)) for move in played[0].moves))
+        failed = playing.forfeit(played[1].assignment)
+        failed = replace(failed, failures=tuple(replace(one, evidence="a secret") for one in failed.failures))
+        store.record([loud, failed, *played[2:]])
+        store.record([playing.void(last.assignment)])
+
+    async def test(stub: Stub) -> None:
+        words = (("word", "please"),)
+        games = (await stub.ListGames(pb.ListGamesRequest())).games
+        assert [game.number for game in games] == list(range(1, 12))
+        assert (await stub.ListGames(pb.ListGamesRequest(), metadata=words)).games[-1].number == 12
+        void = pb.GetGameRequest(id="nightly/12.1")
+        assert (await stub.GetGame(void, metadata=words)).record_json
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stub.GetGame(void)
+        assert refused.value.code() is NOT_FOUND
+        for number, told in (("nightly/1", b"a trick"), ("nightly/2", b"a secret")):
+            shown = await stub.GetGame(pb.GetGameRequest(id=number), metadata=words)
+            hidden = await stub.GetGame(pb.GetGameRequest(id=number))
+            assert told in shown.entry
+            assert told not in hidden.entry + hidden.record_json.encode()
+            assert journal.decode(hidden.entry, playing.spec).result.moves
+
+    asyncio.run(_serve(store, tmp_path / "socket", test, visibility=Hidden()))
 
 
 def test_games_in_pages(served: Serve) -> None:
@@ -135,13 +307,15 @@ NOT_FOUND, INVALID = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.INVALID_ARGUMENT
     ("method", "request_", "code", "told"),
     [
         ("GetLeaderboard", pb.GetLeaderboardRequest(tournament="nigthly"), NOT_FOUND, "did you mean nightly?"),
-        ("ListBots", pb.ListBotsRequest(tournament="x"), NOT_FOUND, "no such tournament: 'x'"),
+        ("GetTournament", pb.GetTournamentRequest(tournament="x"), NOT_FOUND, "no such tournament: 'x'"),
+        ("GetBot", pb.GetBotRequest(bot="bot9"), NOT_FOUND, "no such bot in nightly: 'bot9'"),
+        ("GetBot", pb.GetBotRequest(), NOT_FOUND, "no such bot in nightly: ''"),
         ("ListGames", pb.ListGamesRequest(bot="bot9"), NOT_FOUND, "no such bot in nightly: 'bot9'"),
         ("GetGame", pb.GetGameRequest(id="nightly/13"), NOT_FOUND, "nightly has games 1 to 12"),
         ("GetGame", pb.GetGameRequest(id="nightly/12"), NOT_FOUND, "no record of this game"),
         ("GetGame", pb.GetGameRequest(id="nonsense"), INVALID, "not a game: 'nonsense'"),
         ("GetGame", pb.GetGameRequest(), INVALID, "not a game: ''"),
-        ("ListBots", pb.ListBotsRequest(tournament="x" * 60_000), NOT_FOUND, "no such tournament: 'xxx"),
+        ("GetTournament", pb.GetTournamentRequest(tournament="x" * 60_000), NOT_FOUND, "no such tournament: 'xxx"),
     ],
 )
 def test_errors_have_a_status_and_say_what_to_do(
@@ -156,13 +330,15 @@ def test_errors_have_a_status_and_say_what_to_do(
     served(test)
 
 
-async def _serve(store: Store, socket: Path, test: Test) -> None:
+async def _serve(store: Store, socket: Path, test: Test, **options: Any) -> None:
     server = grpc.aio.server()
-    leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(Leaderboard(store), server)
+    service = Leaderboard(store, **{"statement_s": GENEROUS_S, **options})
+    leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(service, server)
     server.add_insecure_port(f"unix:{socket}")
     await server.start()
     try:
-        async with asyncio.timeout(30), grpc.aio.insecure_channel(f"unix:{socket}") as channel:
+        async with asyncio.timeout(60), grpc.aio.insecure_channel(f"unix:{socket}") as channel:
             await test(leaderboard_pb2_grpc.LeaderboardStub(channel))
     finally:
         await server.stop(None)
+        service.close()

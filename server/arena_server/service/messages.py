@@ -1,0 +1,242 @@
+"""The store's values as messages and back, pair by pair: what is sent is what is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from arena.v1 import leaderboard_pb2 as pb
+from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
+from arena.v1.referee_pb2 import Ending as EndingNumber
+from arena.v1.referee_pb2 import Option as OptionMessage
+from arena_engine.game import SEATS
+from arena_server.formats import Place
+from arena_server.model import FAILURES, Ending, Entrant, Option, canonical_json
+from arena_server.ratings import Rating
+from arena_server.referee.messages import ENDINGS
+from arena_server.service.reading import Table
+from arena_server.store import GameStatus, Parked, Progress, Standing, Status, Terms, Tournament
+from arena_server.store.crosstable import Cell, Crosstable, Score
+from arena_server.store.lists import GameSummary
+from arena_server.store.tournaments import spec_of
+from arena_server.wire.lobby import option_message
+
+_ENDINGS = {number: ending for ending, number in ENDINGS.items()}
+
+
+def tournament_message(held: Tournament, progress: Progress) -> pb.Tournament:
+    """A tournament; a secret that the store does not give is not sent."""
+    return pb.Tournament(
+        name=held.name,
+        terms=[_terms_message(terms) for terms in held.terms],
+        public_seed=held.public_seed,
+        status=held.status,
+        ratings=held.ratings,
+        chain_head=held.chain_head,
+        chain_length=held.chain_length,
+        sums_json="" if held.sums is None else json.dumps(held.sums),
+        stopped=held.stopped or 0,
+        created=held.created,
+        started=held.started or "",
+        finished=held.finished or "",
+        tags=held.tags,
+        progress=progress_message(progress),
+    )
+
+
+def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
+    """Reads ``tournament_message`` back; numbers of the database alone are 0."""
+    held = Tournament(
+        id=0,
+        name=message.name,
+        terms=tuple(_terms_of(terms) for terms in message.terms),
+        public_seed=message.public_seed,
+        epoch=0,
+        status=Status(message.status),
+        planned=message.progress.planned,
+        ratings=message.ratings,
+        chain_head=message.chain_head,
+        chain_length=message.chain_length,
+        sums=json.loads(message.sums_json) if message.sums_json else None,
+        stopped=message.stopped or None,
+        created=message.created,
+        started=message.started or None,
+        finished=message.finished or None,
+        tags=tuple(message.tags),
+    )
+    return held, progress_of(message.progress)
+
+
+def _terms_message(terms: Terms) -> pb.Terms:
+    contract = canonical_json(terms.spec.contract()).decode()
+    return pb.Terms(stage=terms.stage, contract_json=contract, commitment=terms.commitment, secret=terms.secret)
+
+
+def _terms_of(message: pb.Terms) -> Terms:
+    return Terms(message.stage, spec_of(message.contract_json), message.secret, message.commitment)
+
+
+def progress_message(progress: Progress) -> pb.Progress:
+    """How many games are where."""
+    return pb.Progress(
+        planned=progress.planned,
+        finished=progress.finished,
+        rated=progress.folded,
+        abandoned=progress.abandoned,
+        cancelled=progress.cancelled,
+    )
+
+
+def progress_of(message: pb.Progress) -> Progress:
+    """Reads ``progress_message`` back."""
+    return Progress(message.planned, message.finished, message.rated, message.abandoned, message.cancelled)
+
+
+def standing_message(standing: Standing, position: int) -> pb.Standing:
+    """A row of a leaderboard, of the entrant at that place in the contract."""
+    parked = standing.parked
+    return pb.Standing(
+        rank=standing.rank,
+        bot=_bot_message(standing.entrant, position),
+        label=standing.label,
+        mu=standing.mu,
+        sigma=standing.sigma,
+        games=standing.games,
+        wins=standing.wins,
+        losses=standing.losses,
+        draws=standing.draws,
+        margin=standing.margin,
+        failures={str(kind): number for kind, number in standing.failures.items()},
+        withdrawn=standing.withdrawn,
+        parked=None if parked is None else pb.Parked(number=parked.number, why=parked.why),
+    )
+
+
+def standing_of(message: pb.Standing) -> Standing:
+    """Reads ``standing_message`` back."""
+    parked, position = message.parked, message.bot.position
+    return Standing(
+        rank=message.rank,
+        entrant=_entrant_of(message.bot),
+        label=message.label,
+        rating=Rating(message.mu, message.sigma),
+        games=message.games,
+        wins=message.wins,
+        losses=message.losses,
+        draws=message.draws,
+        margin=message.margin if message.HasField("margin") else None,
+        failures={kind: message.failures[kind] for kind in FAILURES if kind in message.failures},
+        withdrawn=message.withdrawn,
+        parked=Parked(position, parked.number, parked.why) if message.HasField("parked") else None,
+    )
+
+
+def _bot_message(entrant: Entrant, position: int) -> pb.Bot:
+    options = {name: option_message(value) for name, value in entrant.options}
+    return pb.Bot(name=entrant.name, version=entrant.version, digest=entrant.digest, options=options, position=position)
+
+
+def _entrant_of(message: pb.Bot) -> Entrant:
+    options = tuple(sorted((name, _option_of(value)) for name, value in message.options.items()))
+    return Entrant(message.name, message.version, message.digest, options)
+
+
+def _option_of(message: OptionMessage) -> Option:
+    value: Option = getattr(message, message.WhichOneof("value") or "text")
+    return value
+
+
+def table_message(table: Table | None) -> pb.GetPlacesResponse:
+    """A format's own table, or that there is none."""
+    if table is None:
+        return pb.GetPlacesResponse()
+    return pb.GetPlacesResponse(
+        has_table=True,
+        stages=table.stages,
+        places=[
+            pb.Place(
+                rank=row.rank,
+                position=row.entrant,
+                marks=[pb.Mark(title=title, value=value) for title, value in row.marks.items()],
+            )
+            for row in table.rows
+        ],
+    )
+
+
+def table_of(message: pb.GetPlacesResponse) -> Table | None:
+    """Reads ``table_message`` back."""
+    if not message.has_table:
+        return None
+    rows = [Place(row.rank, row.position, {mark.title: mark.value for mark in row.marks}) for row in message.places]
+    return Table(message.stages, rows)
+
+
+def summary_message(game: GameSummary) -> pb.GameSummary:
+    """A row of a list of games."""
+    return pb.GameSummary(
+        id=game.id,
+        number=game.number,
+        stage=game.stage,
+        pairing=game.pairing,
+        seats=game.seats,
+        status=game.status,
+        ending=ending_number(game.ending),
+        ranks=game.ranks,
+        scores=game.scores,
+        plies=game.plies,
+    )
+
+
+def summary_of(message: pb.GameSummary) -> GameSummary:
+    """Reads ``summary_message`` back."""
+    return GameSummary(
+        id=message.id,
+        number=message.number,
+        stage=message.stage,
+        pairing=message.pairing,
+        seats=tuple(message.seats),
+        status=GameStatus(message.status),
+        ending=ending_of(message.ending),
+        ranks=tuple(message.ranks),
+        scores=tuple(message.scores),
+        plies=message.plies if message.HasField("plies") else None,
+    )
+
+
+def ending_number(ending: Ending | None) -> EndingNumber.ValueType:
+    """As the protocol has it; unspecified for none."""
+    return ENDING_UNSPECIFIED if ending is None else ENDINGS[ending]
+
+
+def ending_of(number: EndingNumber.ValueType) -> Ending | None:
+    """Reads ``ending_number`` back; none also for what this version does not know."""
+    return _ENDINGS.get(number)
+
+
+def cell_messages(table: Crosstable) -> list[pb.Cell]:
+    """The cells, one for each seat."""
+    return [
+        pb.Cell(
+            row=row,
+            column=column,
+            seat=SEATS.index(letter),
+            wins=score.wins,
+            losses=score.losses,
+            draws=score.draws,
+            margin_total=score.margin_total,
+            margin_games=score.margin_games,
+        )
+        for (row, column), cell in table.cells.items()
+        for letter, score in cell.by_seat.items()
+    ]
+
+
+def crosstable_of(entrants: Sequence[Entrant], messages: Iterable[pb.Cell]) -> Crosstable:
+    """Reads ``cell_messages`` back."""
+    cells: dict[tuple[int, int], Cell] = {}
+    for one in messages:
+        score = Score(one.wins, one.losses, one.draws, one.margin_total, one.margin_games)
+        cell = cells.get((one.row, one.column), Cell())
+        cells[one.row, one.column] = Cell(cell.total + score, {**cell.by_seat, SEATS[one.seat]: score})
+    return Crosstable(tuple(entrants), cells)

@@ -1,0 +1,208 @@
+"""Games while they are played, for readers: looked at a few times a second, so that a move costs nothing for them.
+
+A reader has a bounded buffer. One that does not keep up is cut off; nothing waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from arena.v1 import leaderboard_pb2 as pb
+from arena_server.executors import Running
+from arena_server.model import ArenaError, UserError
+from arena_server.service import messages
+from arena_server.service.answering import Desk
+from arena_server.service.visibility import Caller, Visibility
+from arena_server.store import GameStatus, Store, queries
+from arena_server.store.lists import Choice, GameSummary
+
+PERIOD_S = 0.25
+"""Between two looks."""
+BUFFER = 256
+"""Events that wait for a reader; the games that are played when it comes are beside them."""
+MAX_READERS = 100
+PATIENCE = 40
+"""Looks for a game that has vanished to be on record; then its attempt has come to nothing."""
+
+
+class Live(Protocol):
+    """Where games are played, as an executor is."""
+
+    def running(self) -> Sequence[Running]:
+        """The games that are played now, at this moment."""
+
+
+@dataclass(eq=False)
+class _Reader:
+    """One who watches.
+
+    Attributes:
+        tournament: only its games; empty: all.
+    """
+
+    tournament: str
+    caller: Caller
+    events: asyncio.Queue[pb.WatchGamesResponse | None] = field(default_factory=lambda: asyncio.Queue(BUFFER))
+    is_cut: bool = False
+
+    def tell(self, tournament: str, event: pb.WatchGamesResponse) -> None:
+        """Puts it into the buffer; where that is full, the reader is cut."""
+        if self.is_cut or self.tournament not in ("", tournament):
+            return
+        try:
+            self.events.put_nowait(event)
+        except asyncio.QueueFull:
+            self.is_cut = True
+
+
+@dataclass
+class _Gone:
+    """A game that vanished and is not on record yet."""
+
+    game: Running
+    looks: int = 0
+
+
+class Spectators:
+    """Tells readers of games. It looks at games only while there is a reader.
+
+    Args:
+        live: where games are played; None: nowhere.
+        desk: answers questions to the store.
+        store: where games are recorded.
+        visibility: who may see games that are not over.
+    """
+
+    def __init__(self, live: Live | None, desk: Desk, store: Store, visibility: Visibility) -> None:
+        self._live = live
+        self._desk = desk
+        self._store = store
+        self._visibility = visibility
+        self._readers: set[_Reader] = set()
+        self._seen: dict[str, Running] = {}
+        self._gone: dict[str, _Gone] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    async def watch(self, tournament: str, caller: Caller) -> AsyncIterator[pb.WatchGamesResponse]:
+        """What happens from now on.
+
+        Args:
+            tournament: only its games; empty: all.
+            caller: who asks.
+
+        Raises:
+            UserError: there is nothing to watch, there are too many readers, or this one is too slow.
+        """
+        if self._live is None:
+            raise UserError("no games are played here", "", "ask the server that plays them")
+        if len(self._readers) >= MAX_READERS:
+            raise UserError("too many readers", len(self._readers), "come back later")
+        reader = _Reader(tournament, caller)
+        began = [self._began(game) for game in self._seen.values() if self._is_for(reader, game)]
+        self._readers.add(reader)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_on())
+        try:
+            for event in began:
+                yield event
+            while not reader.is_cut and (told := await reader.events.get()) is not None:
+                yield told
+            if reader.is_cut:
+                raise UserError("this reader is too slow", f"{BUFFER} events behind", "watch one tournament, or faster")
+        finally:
+            self._readers.discard(reader)
+
+    async def _look_on(self) -> None:
+        """Looks until nobody is left."""
+        try:
+            while self._readers:
+                await self._look()
+                await asyncio.sleep(PERIOD_S)
+        finally:
+            self._looking = None
+            self._seen, self._gone = {}, {}
+            for reader in self._readers:  # only where a look failed
+                with contextlib.suppress(asyncio.QueueFull):
+                    reader.events.put_nowait(None)
+
+    async def _look(self) -> None:
+        assert self._live is not None
+        now = {_id(game): game for game in self._live.running()}
+        before, self._seen = self._seen, now
+        for key, game in now.items():
+            old = before.get(key)
+            if old is None or _attempt(old) != _attempt(game):
+                if old is not None or key in self._gone:
+                    self._gone.pop(key, None)
+                    self._tell_open(game, _void(game))
+                self._tell_open(game, self._began(game))
+            elif len(game.plies) > len(old.plies):
+                self._tell_open(game, _played(game, len(old.plies)))
+        self._gone.update({key: _Gone(game) for key, game in before.items() if key not in now})
+        if self._gone:
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Tells what became of games that are played no more."""
+        found = await self._desk.ask(lambda: self._summaries({key: gone.game for key, gone in self._gone.items()}))
+        for key, gone in list(self._gone.items()):
+            gone.looks += 1
+            summary = found.get(key)
+            if summary is not None and summary.status is not GameStatus.PLANNED:
+                event = pb.WatchGamesResponse(ended=messages.summary_message(summary))
+                for reader in self._readers:
+                    reader.tell(gone.game.assignment.planned.tournament, event)
+            elif gone.looks >= PATIENCE:
+                self._tell_open(gone.game, _void(gone.game))
+            else:
+                continue
+            del self._gone[key]
+
+    def _summaries(self, games: Mapping[str, Running]) -> dict[str, GameSummary]:
+        """What the store has of them; nothing where it cannot answer now."""
+        found = {}
+        for key, game in games.items():
+            planned = game.assignment.planned
+            with contextlib.suppress(ArenaError):
+                held = queries.tournament(self._store, planned.tournament)
+                found[key] = queries.page(self._store, held, Choice(), after=planned.number - 1, limit=1).games[0]
+        return found
+
+    def _tell_open(self, game: Running, event: pb.WatchGamesResponse) -> None:
+        """Of a game that is not over, to those who may know of it."""
+        for reader in self._readers:
+            if self._is_for(reader, game):
+                reader.tell(game.assignment.planned.tournament, event)
+
+    def _is_for(self, reader: _Reader, game: Running) -> bool:
+        name = game.assignment.planned.tournament
+        return reader.tournament in ("", name) and self._visibility.shows_running(
+            name, game.assignment.labels, reader.caller
+        )
+
+    def _began(self, game: Running) -> pb.WatchGamesResponse:
+        assignment = game.assignment
+        told = pb.LiveGame(
+            id=assignment.game_id, seats=assignment.labels, deal=assignment.planned.deal, plies=game.plies
+        )
+        return pb.WatchGamesResponse(began=told)
+
+
+def _id(game: Running) -> str:
+    return game.assignment.game_id
+
+
+def _attempt(game: Running) -> int:
+    return game.assignment.token.attempt
+
+
+def _void(game: Running) -> pb.WatchGamesResponse:
+    return pb.WatchGamesResponse(void=pb.LiveVoid(id=_id(game)))
+
+
+def _played(game: Running, known: int) -> pb.WatchGamesResponse:
+    return pb.WatchGamesResponse(played=pb.LivePlies(id=_id(game), ply=known, plies=game.plies[known:]))

@@ -1,0 +1,88 @@
+"""What a server tells is what its database tells, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from here import Arena
+from serving import served
+from tournaments import begin, patchwork_spec, play_on
+
+from arena_server.ratings.stopping import canonical
+from arena_server.store import Store
+
+SPRT = canonical("sprt elo0=0 elo1=150 alpha=0.1 beta=0.1")
+COMMANDS = [
+    ("leaderboard",),
+    ("leaderboard", "--tournament", "TINY"),
+    ("leaderboard", "--tournament", "swiss"),
+    ("leaderboard", "--tournament", "asked"),
+    ("leaderboard", "--tournament", "nigthly"),
+    ("crosstable",),
+    ("crosstable", "--tournament", "tiny"),
+    ("tournaments",),
+    ("games", "list"),
+    ("games", "list", "--limit", "3", "--after", "2"),
+    ("games", "list", "--bot", "greedy", "--opponent", "random"),
+    ("games", "list", "--ending", "timeout"),
+    ("games", "list", "--stage", "2", "--tournament", "swiss"),
+    ("games", "list", "--bot", "nobody"),
+    ("games", "show", "last"),
+    ("games", "show", "nightly/1"),
+    ("games", "show", "tiny/2"),
+    ("games", "show", "nightly/99"),
+    ("games", "show", "nonsense"),
+]
+
+
+@pytest.fixture
+def both(arena: Arena) -> Iterator[tuple[Arena, str]]:
+    """The command, its database with some more tournaments, and a server of it."""
+    with Store.open(str(arena.database)) as store:
+        store.enter(patchwork_spec(5, 2, format="swiss", rounds=3), name="swiss")
+        play_on(store, "swiss")
+        with (playing := begin(store, patchwork_spec(2, 8, format="match", stop=SPRT), name="asked")).lock:
+            store.record(playing.results()[:3])
+            store.withdraw(playing.tournament, 1)
+        with served(store) as address:
+            yield arena, address
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_the_same_output(both: tuple[Arena, str], *, as_json: bool) -> None:
+    arena, address = both
+    for words in COMMANDS:
+        command = (*words, *(("--json",) if as_json else ()))
+        local, remote = arena(*command, "--db", str(arena.database)), arena(*command, "--server", address)
+        assert remote.code == local.code, (command, remote)
+        assert remote.out == local.out, command
+        if not as_json:
+            local_told = local.err.replace(f"database {arena.database}\n", "")
+            assert remote.err.replace(f"server {address}\n", "") == local_told, command
+        else:
+            assert remote.err == local.err, command
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--server", "127.0.0.1:1"), "no answer from the server (unavailable"),
+        (("--server", "x:1", "--db", "y"), "a database and a server"),
+        (("--ca", "x.pem"), "a certificate authority without a server: x.pem"),
+        (("--server", "127.0.0.1:1", "--ca", "x.pem"), "cannot read the certificate authority: x.pem"),
+        (("--server", "127.0.0.1:1", "--full"), "--full reads every game"),
+    ],
+)
+def test_what_cannot_be_asked(arena: Arena, options: tuple[str, ...], told: str) -> None:
+    done = arena("leaderboard", *options)
+    assert done.code == (3 if "no answer" in told else 2)
+    assert told in done.err
+    assert done.out == ""
+
+
+def test_an_empty_database(arena: Arena, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "empty.db")) as store, served(store) as address:
+        assert arena("tournaments", "--server", address).out == "no tournament yet: arena run-tournament\n"
+        assert "no tournament yet in this database" in arena("leaderboard", "--server", address).err
