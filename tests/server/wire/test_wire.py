@@ -213,6 +213,22 @@ def test_a_message_over_the_limit_ends_its_stream() -> None:
     play(test)
 
 
+@pytest.mark.parametrize(
+    ("method", "code"), [("Play", grpc.StatusCode.UNKNOWN), ("Plan", grpc.StatusCode.UNIMPLEMENTED)]
+)
+def test_bytes_that_are_no_message_and_methods_that_are_none_end_the_call(method: str, code: grpc.StatusCode) -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        async with grpc.aio.insecure_channel(address) as channel:
+            metadata = grpc.aio.Metadata(("authorization", f"Bearer {token}"))
+            call: Any = channel.stream_stream(f"/arena.v1.Referee/{method}")(metadata=metadata)
+            await call.write(b"\xff")
+            assert await status(call) is code
+        assert not session.connected
+
+    play(test)
+
+
 def test_too_much_metadata_is_refused() -> None:
     async def test(lobby: Lobby, address: str) -> None:
         token, _ = lobby.admit("bot", ())
