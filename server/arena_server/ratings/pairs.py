@@ -66,10 +66,15 @@ def comparisons(game: Meeting) -> Iterator[Comparison]:
 
 
 def pairs(games: Iterable[Meeting]) -> list[Pair]:
-    """The comparisons by pairing, in the order of the first game of each; pairings that say nothing are left out."""
-    found: dict[int, list[Comparison]] = {}
+    """The comparisons by pairing, in the order of the first game of each; pairings that say nothing are left out.
+
+    Equal ones are one object: there are few, however many games were played.
+    """
+    found: dict[int, Pair] = {}
+    known: dict[Pair, Pair] = {}
     for game in games:
-        found.setdefault(game.pairing, []).extend(comparisons(game))
+        pair = *found.get(game.pairing, ()), *comparisons(game)
+        found[game.pairing] = known.setdefault(pair, pair)
     return [pair for pair in found.values() if pair]
 
 

@@ -75,10 +75,12 @@ class Driver:
         """Lets go of timer, tasks and sessions."""
         if self._timer is not None:
             self._timer.cancel()
+        self.finished.cancel()  # where it is given up before its end
         for task in self._tasks:
             task.cancel()
         for chair in self.chairs.values():
             chair.close()
+        self.chairs.clear()  # they hold us: the game's memory is free now, not when cycles are next looked for
 
     async def _do(self, effects: list[events.Effect]) -> None:
         for effect in effects:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from arena_server.ratings.bradley_terry import fit
 from arena_server.ratings.pairs import pairs
-from arena_server.store.meetings import meetings
+from arena_server.store.meetings import stream
 from arena_server.store.standings import standings
 from arena_server.store.views import Tournament
 
@@ -16,7 +16,7 @@ _FEW = 2
 def lead(connection: Connection, tournament: Tournament) -> str:
     """The first of the standings against the second, in words; empty while too little was played to say."""
     spec = tournament.spec
-    compared = pairs(meetings(connection, tournament))
+    compared = pairs(stream(connection, tournament))
     if len(compared) < _FEW or len(spec.entrants) < _FEW:
         return ""
     first, second = standings(connection, tournament)[:2]

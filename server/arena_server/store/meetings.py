@@ -15,6 +15,9 @@ from arena_server.store.folding import rated_game
 from arena_server.store.tables import GAME, SEAT
 from arena_server.store.views import Tournament
 
+_AT_ONCE = 1_000
+"""Rows that are fetched together."""
+
 
 def meetings(
     connection: Connection,
@@ -34,7 +37,7 @@ def meetings(
     """
     return [
         meeting
-        for meeting in _all(connection, tournament)
+        for meeting in stream(connection, tournament)
         if meeting.number >= since
         and (not opponents or not set(opponents).isdisjoint(meeting.entrants))
         and (among is None or set(among).issuperset(meeting.entrants))
@@ -52,7 +55,8 @@ def tallies(meetings: Sequence[Meeting], tournament: Tournament) -> list[Tally]:
     return found
 
 
-def _all(connection: Connection, tournament: Tournament) -> Iterator[Meeting]:
+def stream(connection: Connection, tournament: Tournament) -> Iterator[Meeting]:
+    """All of them, one after the other: however many there are, only a few are in memory."""
     query = (
         select(SEAT, GAME.c.pairing)
         .join(GAME, and_(GAME.c.tournament_id == SEAT.c.tournament_id, GAME.c.number == SEAT.c.number))
@@ -60,8 +64,9 @@ def _all(connection: Connection, tournament: Tournament) -> Iterator[Meeting]:
         .order_by(SEAT.c.number, SEAT.c.seat)
     )
     ratings = [INITIAL] * len(tournament.spec.entrants)
-    for _, rows in groupby(connection.execute(query), key=attrgetter("number")):
-        seats = list(rows)
+    rows = connection.execute(query, execution_options={"yield_per": _AT_ONCE})
+    for _, game in groupby(rows, key=attrgetter("number")):
+        seats = list(game)
         yield _meeting(seats, tuple(ratings[seat.entrant] for seat in seats))
         for seat in seats:
             ratings[seat.entrant] = Rating(seat.mu, seat.sigma)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from arena_server.model import Ending
 from arena_server.ratings import INITIAL, Finished
 from arena_server.ratings.pairs import Comparison, Meeting, comparisons, pairs
@@ -47,3 +49,16 @@ def test_games_over_one_deal_are_one_pair() -> None:
         meeting((2, 3), (1, 2), number=4, deal=3),
     ]
     assert [[(met.one, met.score) for met in pair] for pair in pairs(games)] == [[(0, 1.0), (1, 1.0)], [(2, 1.0)]]
+
+
+def test_games_that_are_streamed_are_not_kept() -> None:
+    games = 20_000
+    streamed = (meeting((0, 1), (1, 1 + number % 2), number=number, deal=number // 2) for number in range(games))
+    tracemalloc.start()
+    try:
+        found = pairs(streamed)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == games // 2
+    assert peak / games < 120  # bytes; a game with its ratings and results takes 700
