@@ -341,6 +341,8 @@ class GetLeaderboardResponse(_message.Message):
     STANDINGS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_FIELD_NUMBER: _builtins.int
     CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
+    ABANDONED_FIELD_NUMBER: _builtins.int
+    APPROXIMATED_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     next_page: _builtins.str
@@ -355,6 +357,14 @@ class GetLeaderboardResponse(_message.Message):
     def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
         """Best first."""
 
+    @_builtins.property
+    def abandoned(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Numbers of games given up after too many void attempts, for which nobody is rated; the first 1000."""
+
+    @_builtins.property
+    def approximated(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Numbers of games rated by a fallback, as TrueSkill could not calculate them; the first 1000."""
+
     def __init__(
         self,
         *,
@@ -363,10 +373,12 @@ class GetLeaderboardResponse(_message.Message):
         standings: _abc.Iterable[Global___Standing] | None = ...,
         next_page: _builtins.str = ...,
         chain_length: _builtins.int = ...,
+        abandoned: _abc.Iterable[_builtins.int] | None = ...,
+        approximated: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "approximated", b"approximated", "chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

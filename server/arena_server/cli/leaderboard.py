@@ -77,6 +77,8 @@ def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool 
             number, why = standing.parked.number, standing.parked.why
             game = f"{board.tournament.name}/{number}"
             print(f"\n{clean(standing.label)} is parked since game {number}: {why}; see arena games show {game}")
+    for line in board.remarks.lines:
+        print(f"\n{line}")
     if question := stopping.told(board.tournament):
         print(f"\n{clean(question)}")
 
@@ -95,6 +97,7 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
             "abandoned": progress.abandoned,
             "cancelled": progress.cancelled,
         },
+        "remarks": board.remarks.as_dict(),
         "stop": stopping.as_dict(board.tournament),
         "standings": [standing_dict(standing) for standing in board.standings],
     }

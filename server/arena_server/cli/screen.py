@@ -8,7 +8,7 @@ from arena_server.cli.grids import Column, Grid
 from arena_server.cli.tables import standings_grid
 from arena_server.coordinator.watching import Snapshot
 from arena_server.executors import Running
-from arena_server.model import Ending, Result
+from arena_server.model import MAX_ATTEMPTS, Ending, Result
 from arena_server.text import clean
 
 RECENT = 3
@@ -70,7 +70,9 @@ def failure_lines(result: Result) -> list[str]:
     """One line for each seat that failed, or for a void attempt."""
     assignment = result.assignment
     if result.ending is Ending.VOID:
-        return [clean(f"game {assignment.planned.number} is void and will be played again: {result.reason}")]
+        again = assignment.token.attempt < MAX_ATTEMPTS
+        then = "will be played again" if again else "abandoned: nobody is rated for it"
+        return [clean(f"game {assignment.planned.number} is void and {then}: {result.reason}")]
     labels = dict(zip(assignment.planned.letters, assignment.labels, strict=True))
     return [
         clean(

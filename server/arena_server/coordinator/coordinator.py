@@ -117,7 +117,7 @@ class Coordinator:
             return False
         number = len(closed) + 1
         given = dealt(self.tournament.at(number), self.game, closed, pairings)
-        await self._recorder.call(self._store.add_stage, self.tournament, number, pairings, given)
+        await self._recorder.write(self._store.add_stage, self.tournament, number, pairings, given)
         return True
 
     # Giving out

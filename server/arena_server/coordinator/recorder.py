@@ -49,6 +49,10 @@ class Recorder:
         """Runs any other store call in the same thread."""
         return await self._try(lambda _again: work(*arguments))
 
+    async def write(self, work: Callable[..., T], *arguments: object) -> T:
+        """The same with one that must know whether an earlier try may have been committed: it is told ``again``."""
+        return await self._try(lambda again: work(*arguments, again=again))
+
     def hurry(self) -> None:
         """Waits no more for a database that is away."""
         self._patient = False

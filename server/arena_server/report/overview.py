@@ -105,11 +105,11 @@ def _parts(contents: Contents, *, plotted: bool) -> list[tuple[str, str]]:
 
 def _notes(contents: Contents) -> list[str]:
     """What the tables do not say."""
-    analysis = contents.analysis
+    analysis, remarks = contents.analysis, [f"{line[0].upper()}{line[1:]}." for line in contents.board.remarks.lines]
     if not contents.meetings:
-        return []
+        return remarks
     strengths, seats = analysis.fit.scatter
-    lines = [f"Pairings scatter {strengths:.2f} times as much as independent games (seats: {seats:.2f})."]
+    lines = [*remarks, f"Pairings scatter {strengths:.2f} times as much as independent games (seats: {seats:.2f})."]
     if analysis.groups > 1:
         lines.append(f"{analysis.groups} groups of bots are linked by no game: Elo between them is a guess.")
     if analysis.silent:

@@ -169,6 +169,8 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             standings=[messages.standing_message(row, place) for row, place in rows[:limit]],
             next_page=cursor_text(keys[limit - 1]) if len(rows) > limit else "",
             chain_length=held.chain_length,
+            abandoned=board.remarks.abandoned,
+            approximated=board.remarks.approximated,
         )
 
     def _estimated(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:

@@ -21,6 +21,7 @@ from arena_server.store import Progress, Tournament, journal
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import MAX_PAGE, Choice, MissingError, Page
 from arena_server.store.queries import Leaderboard
+from arena_server.store.views import Remarks
 
 ANSWER_S = 10.0
 """Seconds that one answer may take."""
@@ -118,15 +119,16 @@ class RemoteReader:
     def _leaderboard(self, name: str | None) -> Leaderboard | None:
         held, progress = self._tournament(name)
         rows: list[pb.Standing] = []
-        token = None
+        remarks, token = Remarks(), None
         while token != "":
             request = pb.GetLeaderboardRequest(tournament=held.name, page_size=MAX_PAGE, page=token or "")
             page = self._ask(self._stub.GetLeaderboard, request)
             if page.chain_length != held.chain_length:
                 return None
             rows += page.standings
+            remarks = Remarks(tuple(page.abandoned), tuple(page.approximated))
             token = page.next_page
-        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress)
+        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks)
 
     def _crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable] | None:
         board = self._leaderboard(name)

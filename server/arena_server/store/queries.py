@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
@@ -22,7 +22,7 @@ from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import find, load
-from arena_server.store.views import GameStatus, Progress, Run, Standing, Status, Tournament
+from arena_server.store.views import GameStatus, Progress, Remarks, Run, Standing, Status, Tournament
 
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
@@ -35,6 +35,7 @@ class Leaderboard:
     tournament: Tournament
     standings: Sequence[Standing]
     progress: Progress
+    remarks: Remarks = field(default_factory=Remarks)
 
     @property
     def places(self) -> list[int]:
@@ -161,6 +162,7 @@ def leaderboard(
             tournament,
             standings.standings(connection, tournament, after, limit),
             standings.progress(connection, tournament),
+            standings.remarks(connection, tournament),
         )
 
 
@@ -195,7 +197,7 @@ def selection(
     places = {place for bot in opponents for place in find_bots(tournament, bot)}
     with store.database.read() as connection:
         games = meetings(connection, tournament, since or 1, places, among)
-        progress = standings.progress(connection, tournament)
+        progress, remarks = standings.progress(connection, tournament), standings.remarks(connection, tournament)
         if since is None and not places and among is None:
             rows = standings.standings(connection, tournament)
         else:
@@ -205,7 +207,7 @@ def selection(
         chosen = {tournament.spec.entrants[place].key for place in among}
         kept = [row for row in rows if row.entrant.key in chosen]
         rows = [replace(row, rank=rank) for rank, row in enumerate(kept, 1)]
-    return Selection(Leaderboard(tournament, rows, progress), games)
+    return Selection(Leaderboard(tournament, rows, progress, remarks), games)
 
 
 def crosstable(store: Store, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:

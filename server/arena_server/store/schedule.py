@@ -17,12 +17,14 @@ from arena_server.store.tables import GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
 
 
-def add_stage(
+def add_stage(  # noqa: PLR0913 - as of the store
     database: Database,
     tournament: Tournament,
     number: int,
     pairings: Sequence[Pairing],
     deals: Sequence[Mapping[str, str]],
+    *,
+    again: bool = False,
 ) -> None:
     """Writes the games of a stage; see ``Store.add_stage``."""
     with database.write() as connection:
@@ -34,6 +36,8 @@ def add_stage(
                 func.coalesce(func.max(GAME.c.number), 0),
             ).where(GAME.c.tournament_id == tournament.id)
         ).one()
+        if again and number == stages and _is_planned(connection, tournament, number, pairings, deals):
+            return
         if number != stages + 1:
             raise ArenaError(f"stage {number} of {tournament.name} cannot follow stage {stages}")
         games = list(planned_games(tournament.name, number, pairings, deals, (last_pairing + 1, last_game + 1)))
@@ -43,6 +47,20 @@ def add_stage(
             planned = TOURNAMENT.c.planned + len(games)
             connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(planned=planned))
             advancing.settle(connection, tournament.id)
+
+
+def _is_planned(
+    connection: Connection,
+    tournament: Tournament,
+    number: int,
+    pairings: Sequence[Pairing],
+    deals: Sequence[Mapping[str, str]],
+) -> bool:
+    """Whether this very stage is: its commit went through, and the connection was lost before we heard of it."""
+    seats = connection.execute(_seats_of(tournament).where(GAME.c.stage == number))
+    stored = [_game(tournament, list(rows))[0] for _, rows in groupby(seats, key=lambda row: row.number)]
+    first = (stored[0].pairing, stored[0].number)
+    return stored == list(planned_games(tournament.name, number, pairings, deals, first))
 
 
 def planned_games(

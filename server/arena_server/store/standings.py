@@ -12,8 +12,11 @@ from sqlalchemy import Connection, func, select
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
 from arena_server.ratings import Rating, Tally
 from arena_server.store.folding import tally
-from arena_server.store.tables import ENTRANT, GAME, TOURNAMENT
-from arena_server.store.views import GameStatus, Parked, Progress, Standing, Tournament
+from arena_server.store.tables import ENTRANT, GAME, SEAT, TOURNAMENT
+from arena_server.store.views import GameStatus, Parked, Progress, Remarks, Standing, Tournament
+
+MAX_REMARKS = 1000
+"""Games of one kind that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,15 @@ def _count(connection: Connection, tournament: Tournament, status: GameStatus, a
         )
     ).scalar_one()
     return found
+
+
+def remarks(connection: Connection, tournament: Tournament) -> Remarks:
+    """What readers should know of single games; of very many the first."""
+    given_up = select(GAME.c.number).where(GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.ABANDONED)
+    flagged = select(SEAT.c.number).where(SEAT.c.tournament_id == tournament.id, SEAT.c.flagged).distinct()
+    queries = (query.order_by("number").limit(MAX_REMARKS) for query in (given_up, flagged))
+    found = (tuple(connection.execute(query).scalars()) for query in queries)
+    return Remarks(*found)
 
 
 def _standing(rank: int, who: Entrant, tally: Tally, label: str, withdrawn: bool) -> Standing:  # noqa: FBT001 - a column

@@ -151,13 +151,21 @@ class Store:
         A context manager, or call ``.release()``. The lock goes with the process, however that ends.
 
         Raises:
-            UserError: another command plays this tournament.
+            UserError: another command plays this tournament, or other rules or another rating library would go on
+                with it.
         """
+        tournaments.check_versions(tournament)
         self._locks.append(lock.Lock(self.database, tournament))
         return self._locks[-1]
 
     def add_stage(
-        self, tournament: Tournament, number: int, pairings: Sequence[Pairing], deals: Sequence[Mapping[str, str]]
+        self,
+        tournament: Tournament,
+        number: int,
+        pairings: Sequence[Pairing],
+        deals: Sequence[Mapping[str, str]],
+        *,
+        again: bool = False,
     ) -> None:
         """Plans a stage: every rotation of every pairing becomes a game; numbers go on from the last stage.
 
@@ -166,12 +174,14 @@ class Store:
             number: of the stage, from 1; must be the next one.
             pairings: as ``formats.plan`` gives them.
             deals: one for each pairing.
+            again: an earlier try ended with AwayError, so this very stage may be there: then nothing is left to do.
 
         Raises:
+            AwayError: the database is gone for the moment.
             ArenaError: the epoch is stale or the stage is there already.
         """
         self._hold()
-        schedule.add_stage(self.database, tournament, number, pairings, deals)
+        schedule.add_stage(self.database, tournament, number, pairings, deals, again=again)
 
     def closed_stages(self, tournament: Tournament) -> tuple[Stage, ...]:
         """The stages without an open game, in order. Once ``open_games`` is empty these are all the stages."""

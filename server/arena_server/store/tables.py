@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, LargeBinary, Table, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, LargeBinary, Table, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 
@@ -111,6 +111,13 @@ class Seat(SQLModel, table=True):
         ForeignKeyConstraint(["tournament_id", "number"], ["game.tournament_id", "game.number"]),
         ForeignKeyConstraint(["tournament_id", "entrant"], ["entrant.tournament_id", "entrant.position"]),
         Index("seat_by_entrant", "tournament_id", "entrant", "number"),
+        Index(
+            "seat_flagged",
+            "tournament_id",
+            "number",
+            sqlite_where=text("flagged = 1"),
+            postgresql_where=text("flagged"),
+        ),
     )
 
     tournament_id: int = Field(primary_key=True)

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Row, Select, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena_engine import deals
+from arena_engine.game import find as find_game
 from arena_server import ratings
 from arena_server.model import ArenaError, Spec, UserError, canonical_json
 from arena_server.store import contracts, journal
@@ -111,7 +112,7 @@ def to_extend(database: Database, spec: Spec, *, name: str | None) -> Entered:
         fix = "none has these bots first and the same settings; name one with --name to hear what differs"
         raise UserError("no tournament to extend", spec.format, fix)
     contracts.grown(found.name, found.spec, spec, stage=1)
-    _check_ratings(found)
+    check_versions(found)
     return Entered(found, created=False, notes=_withdrawn(found))
 
 
@@ -235,10 +236,15 @@ def _check_same(found: Tournament, spec: Spec) -> None:
         what = f"tournament {found.name} was made with another contract"
         raise UserError(what, changes, "give the same again, another --name, --extend to let it grow, or --new")
     if found.status is not Status.FINISHED:
-        _check_ratings(found)
+        check_versions(found)
 
 
-def _check_ratings(found: Tournament) -> None:
+def check_versions(found: Tournament) -> None:
+    """Raises UserError where this arena would go on with it by other rules, or rate by another library."""
+    rules = find_game(found.spec.game).rules
+    if found.spec.rules != rules:
+        what = f"tournament {found.name} is played by rules {found.spec.rules}, this arena has {rules}"
+        raise UserError(what, found.spec.game, "install a version of that time, or start afresh with --new")
     here = ratings.version(found.spec.draw_probability)
     if found.ratings != here:
         what = f"tournament {found.name} was rated by {found.ratings}, this arena has {here}"

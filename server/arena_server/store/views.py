@@ -10,6 +10,9 @@ from typing import Any
 from arena_server.model import Ending, Entrant, Spec
 from arena_server.ratings import Rating
 
+_FEW = 10
+"""Games that are named one by one."""
+
 
 class Status(StrEnum):
     """How far a tournament is."""
@@ -199,6 +202,38 @@ class Standing:
     def sigma(self) -> float:
         """TrueSkill deviation."""
         return self.rating.sigma
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """Games of which readers should know something, by number.
+
+    Attributes:
+        abandoned: given up after too many void attempts: nobody is rated for them.
+        approximated: whose ratings are a fallback, as TrueSkill could not calculate them.
+    """
+
+    abandoned: tuple[int, ...] = ()
+    approximated: tuple[int, ...] = ()
+
+    def as_dict(self) -> dict[str, list[int]]:
+        """The JSON form."""
+        return {"abandoned": list(self.abandoned), "approximated": list(self.approximated)}
+
+    @property
+    def lines(self) -> list[str]:
+        """For people, none where there is nothing to say."""
+        told = {
+            "abandoned after void attempts, rated for nobody": self.abandoned,
+            "rated approximately, as TrueSkill could not calculate an upset over so huge a gap": self.approximated,
+        }
+        return [f"{what}: {_numbers(games)}" for what, games in told.items() if games]
+
+
+def _numbers(games: tuple[int, ...]) -> str:
+    """``games 3, 17``; the first of many."""
+    few = ", ".join(map(str, games[:_FEW])) + (f" and {len(games) - _FEW} more" if len(games) > _FEW else "")
+    return f"game{'s' if len(games) > 1 else ''} {few}"
 
 
 @dataclass(frozen=True, slots=True)

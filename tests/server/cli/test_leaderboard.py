@@ -11,7 +11,7 @@ from here import Arena
 from sample_store import EVIL
 from tournaments import begin, patchwork_spec
 
-from arena_server.model import About
+from arena_server.model import MAX_ATTEMPTS, About
 from arena_server.store import Store, queries
 
 
@@ -41,6 +41,18 @@ def test_json_holds_every_digit(arena: Arena) -> None:
     assert first["games"] == first["wins"] + first["losses"] + first["draws"]
     assert sum(row["wins"] for row in board["standings"]) == 22
     assert first["options"] == {"c": 1.5}
+
+
+def test_a_game_that_was_given_up_is_named(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store, (playing := begin(store, patchwork_spec(3, 2), name="cup")).lock:
+        for _ in range(MAX_ATTEMPTS):
+            store.record([playing.void(playing.assignments()[1])])
+        store.record(playing.results())
+    shown = arena("leaderboard").out
+    assert shown.startswith("tournament cup: 5 of 6 games rated, 1 abandoned\n")
+    assert "abandoned after void attempts, rated for nobody: game 2" in shown.splitlines()
+    assert arena("leaderboard", "--json").json["remarks"] == {"abandoned": [2], "approximated": []}
+    assert arena("verify").code == 0
 
 
 def test_json_prints_nothing_else(arena: Arena) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from here import Arena
 from serving import served
+from sqlalchemy import text
 from tournaments import begin, patchwork_spec, play_on
 
+from arena_server.model import MAX_ATTEMPTS
 from arena_server.ratings.stopping import canonical
 from arena_server.store import Store
 
@@ -20,6 +22,7 @@ COMMANDS = [
     ("leaderboard", "--tournament", "swiss"),
     ("leaderboard", "--tournament", "asked"),
     ("leaderboard", "--tournament", "nigthly"),
+    ("leaderboard", "--tournament", "void"),
     ("crosstable",),
     ("crosstable", "--tournament", "tiny"),
     ("tournaments",),
@@ -46,6 +49,12 @@ def both(arena: Arena) -> Iterator[tuple[Arena, str]]:
         with (playing := begin(store, patchwork_spec(2, 8, format="match", stop=SPRT), name="asked")).lock:
             store.record(playing.results()[:3])
             store.withdraw(playing.tournament, 1)
+        with (playing := begin(store, patchwork_spec(3, 2), name="void")).lock:
+            for _ in range(MAX_ATTEMPTS):
+                store.record([playing.void(playing.assignments()[1])])
+            store.record(playing.results())
+        with store.database.write() as connection:
+            connection.execute(text("UPDATE seat SET flagged = true WHERE number = 4"))
         with served(store) as address:
             yield arena, address
 

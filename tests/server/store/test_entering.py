@@ -12,8 +12,8 @@ from sqlalchemy import update
 from tournaments import begin, entrants, tiny_spec
 
 from arena_engine import deals
-from arena_server.model import Entrant, Spec, TimeControl, UserError
-from arena_server.store import Status, Store
+from arena_server.model import Entrant, Spec, TimeControl, UserError, canonical_json
+from arena_server.store import Status, Store, queries
 from arena_server.store.tables import TOURNAMENT
 
 
@@ -116,6 +116,30 @@ def test_r20_another_rating_library_does_not_go_on(store: Store) -> None:
         store.enter(tiny_spec())
     store.finish(tournament)
     assert store.enter(tiny_spec()).tournament.status is Status.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"ratings": "trueskill 9.9"}, r"was rated by trueskill 9\.9, this arena has trueskill 0\.4\.5"),
+        (
+            {"contract": canonical_json(tiny_spec(rules="0").contract()).decode()},
+            "is played by rules 0, this arena has 1: tiny",
+        ),
+    ],
+    ids=["library", "rules"],
+)
+def test_f15_whatever_goes_on_with_a_tournament_does_so_by_the_same_versions(
+    store: Store, columns: dict[str, str], told: str
+) -> None:
+    """The lock is the way of every command that changes one; what is there stays as it is, for readers, too."""
+    tournament = store.enter(tiny_spec()).tournament
+    with store.database.write() as connection:
+        connection.execute(update(TOURNAMENT).values(columns))
+    other = queries.tournament(store, tournament.name)
+    with pytest.raises(UserError, match=told):
+        store.lock(other)
+    assert queries.leaderboard(store, other).tournament.epoch == 0
 
 
 def test_one_command_a_tournament(url: str) -> None:

@@ -10,11 +10,13 @@ import threading
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_server.model import FAILURES, MAX_ATTEMPTS, ArenaError, Ending, Pairing, Probation, Result, Token, UserError
 from arena_server.store import GameStatus, Standing, Status, Store, queries
 from arena_server.store.verify import verify
+from arena_server.store.views import Remarks
 
 
 def board(playing: Playing) -> list[Standing]:
@@ -161,6 +163,27 @@ def test_a_void_game_is_played_again_and_abandoned_in_the_end(url: str) -> None:
         assert (progress.abandoned, progress.finished, progress.folded, progress.open) == (1, 5, 5, 0)
         assert all(row.games == 5 for row in board(playing))
         assert verify(store, playing.tournament).ok
+
+
+def test_f17_a_game_that_cannot_be_calculated_is_rated_approximately_and_says_so(url: str) -> None:
+    with Store.open(url) as store:
+        playing = begin(store, patchwork_spec(bots=2, games=4))
+        first, second, *_ = playing.assignments()
+        with store.database.write() as connection:  # no tournament drifts so far apart in a test's time
+            connection.execute(text("UPDATE entrant SET mu = 425 - 400 * position, sigma = 1"))
+        loser = first.planned.letters[first.planned.seats.index(0)]
+        record(playing, [playing.forfeit(first, loser), playing.normal(second)])
+        shown = queries.leaderboard(store, playing.tournament)
+        assert (shown.progress.finished, shown.progress.folded) == (2, 2)
+        assert shown.remarks == Remarks(approximated=(1,))
+        assert shown.remarks.lines[0].endswith("so huge a gap: game 1")
+        assert all(25 < standing.mu < 425 and standing.games == 2 for standing in shown.standings)
+
+
+def test_games_that_are_given_up_are_named() -> None:
+    assert Remarks((3,)).lines == ["abandoned after void attempts, rated for nobody: game 3"]
+    many = Remarks(tuple(range(1, 100)))
+    assert many.lines[0].endswith(": games 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 89 more")
 
 
 def test_r15_a_restarted_coordinator_goes_on_and_what_the_dead_one_gave_out_is_refused(store: Store) -> None:

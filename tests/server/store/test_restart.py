@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from tournaments import Playing, begin, tiny_spec
+from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.game import find
 from arena_server.coordinator import Coordinator, Snapshot
-from arena_server.model import ArenaError, Assignment, Result, UserError
+from arena_server.model import ArenaError, Assignment, Pairing, Result, UserError
 from arena_server.store import Store
 from arena_server.store.verify import verify
 
@@ -108,6 +111,94 @@ def test_whoever_takes_over_while_the_server_is_away_keeps_it(server: str, postg
         with pytest.raises(ArenaError, match="another command has taken over"):
             store.record([second])
         assert store.progress(playing.tournament).finished == 1
+
+
+def test_a_stage_that_was_committed_unheard_is_not_planned_twice(url: str) -> None:
+    with Store.open(url) as store:
+        cup = begin(store, tiny_spec()).tournament
+        stage = (cup, 2, [Pairing((0, 1, 2)), Pairing((1, 0, 2))], [{"order": "abc"}, {"order": "bca"}])
+        for again in (True, True):  # the first time it is not there yet
+            store.add_stage(*stage, again=again)
+        assert [planned.number for planned, _ in store.open_games(cup)] == list(range(1, 13))
+        for other in ((*stage[:3], stage[3][::-1]), (*stage[:2], stage[2][::-1], stage[3])):
+            with pytest.raises(ArenaError, match=r"stage 2 .* cannot follow stage 2"):
+                store.add_stage(*other, again=True)
+        with pytest.raises(ArenaError, match=r"stage 2 .* cannot follow stage 2"):
+            store.add_stage(*stage)
+
+
+@dataclass
+class Deaf:
+    """A proxy in front of the server's socket: once, the answer to the commit of a stage's games does not come through.
+
+    Attributes:
+        planning: whether that commit is on its way.
+        lost: whether it has happened.
+    """
+
+    target: Path
+    folder: Path
+    planning: bool = False
+    lost: bool = False
+
+    def serve(self) -> None:
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.folder / self.target.name))
+        self.listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
+
+    def _carry(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(str(self.target))
+            answers = threading.Thread(target=self._pump, args=(server, client), daemon=True)
+            answers.start()
+            self._pump(client, server)
+            answers.join()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self.planning |= b"INSERT INTO game" in data
+                if self.planning and not self.lost and b"C\0\0\0\x0bCOMMIT\0" in data:  # the server's answer
+                    self.lost = True
+                    break
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_connection_lost_during_the_commit_of_a_stage_costs_nothing(
+    server: str, postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The stage is there, and nobody heard of it."""
+    spec = patchwork_spec(4, 2, format="swiss", rounds=2)
+    proxy = Deaf(Path(server.partition("host=")[2]) / ".s.PGSQL.5432", tmp_path_factory.mktemp("p"))
+    proxy.serve()
+    url = f"{postgres.partition('host=')[0]}host={proxy.folder}"
+    with Store.open(url) as store, store.lock(store.enter(spec).tournament) as lock:
+        paper = OnPaper(Playing(store, lock, find("patchwork")))
+
+        async def main() -> None:
+            await Coordinator(store, lock.tournament, find("patchwork"), paper, paper).run()
+
+        asyncio.run(main())
+        assert proxy.lost
+        assert len(paper.lines) == 2
+        assert sorted(paper.given) == list(range(1, 9))
+        report = verify(store, store.enter(spec).tournament)
+        assert report.ok, report.problems
+    proxy.close()
 
 
 def test_what_was_committed_unheard_is_not_refused_the_second_time(url: str) -> None:

@@ -198,17 +198,17 @@ class World:
             raise Killed
         return answer
 
-    def _record(self, work: Callable[[], list[Recorded]]) -> list[Recorded]:
-        """A commit of results, from which the database may be away."""
+    def _commit(self, work: Callable[[], Any]) -> Any:
+        """A commit, from which the database may be away."""
         self._records += 1
         if self._due("away before", self._records):
             self.note("the database is away before a commit")
             raise AwayError("away")
-        recorded: list[Recorded] = self._write(work)
+        done = self._write(work)
         if self._due("away after", self._records):
             self.note("the database is away after a commit")
             raise AwayError("away")
-        return recorded
+        return done
 
     def _deliver(self, result: Result, why: str) -> None:
         """A result that was recorded, or that a dead command gave out, comes in once more."""
@@ -267,7 +267,7 @@ class World:
                 FrailStore.open(str(path)) as store,
                 mock.patch("arena_server.referee.referee.Server", partial(Network, self)),
             ):
-                store.befall, store.commit = self._write, self._record
+                store.commit = self._commit
                 self._store = store
                 self.loop.run(self._play(store))
             done = True
@@ -326,17 +326,17 @@ class World:
 class FrailStore(Store):
     """The store, whose writes something may befall."""
 
-    befall: Callable[..., Any]
-    commit: Callable[[Callable[[], list[Recorded]]], list[Recorded]]
+    commit: Callable[[Callable[[], Any]], Any]
 
     def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
-        return self.commit(partial(super().record, results, again=again))
+        recorded: list[Recorded] = self.commit(partial(super().record, results, again=again))
+        return recorded
 
-    def add_stage(self, *arguments: Any) -> None:
-        self.befall(super().add_stage, *arguments)
+    def add_stage(self, *arguments: Any, **more: Any) -> None:
+        self.commit(partial(super().add_stage, *arguments, **more))
 
     def finish(self, tournament: Tournament) -> None:
-        self.befall(super().finish, tournament)
+        self.commit(partial(super().finish, tournament))
 
 
 def _journal(store: Store, tournament: Tournament) -> Iterator[Result]:
