@@ -171,8 +171,11 @@ def test_f17_a_game_that_cannot_be_calculated_is_rated_approximately_and_says_so
         first, second, *_ = playing.assignments()
         with store.database.write() as connection:  # no tournament drifts so far apart in a test's time
             connection.execute(text("UPDATE entrant SET mu = 425 - 400 * position, sigma = 1"))
-        loser = first.planned.letters[first.planned.seats.index(0)]
-        record(playing, [playing.forfeit(first, loser), playing.normal(second)])
+        upset, expected = (
+            playing.forfeit(one, one.planned.letters[one.planned.seats.index(loser)])
+            for loser, one in enumerate((first, second))
+        )
+        record(playing, [upset, expected])
         shown = queries.leaderboard(store, playing.tournament)
         assert (shown.progress.finished, shown.progress.folded) == (2, 2)
         assert shown.remarks == Remarks(approximated=(1,))
