@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
@@ -18,8 +19,10 @@ USAGE = """\
 {file} is a bot: an arena starts it and asks it for moves. Let it play:
   arena run-tournament {file} greedy
 or connect it to an arena that runs elsewhere:
-  ARENA_ADDRESS=host:port ARENA_TOKEN=token python {file}
+  ARENA_SERVER=host:port ARENA_TOKEN=token python {file}
 """
+REMOTE_PATIENCE_S = 3600.0
+"""For how long a standing server is looked for that is away."""
 MISTAKE = 2
 """Exit code of a wrong environment."""
 
@@ -39,10 +42,11 @@ def run(
         The exit code.
     """
     given = os.environ
-    if not given.get("ARENA_ADDRESS"):
+    remote = not given.get("ARENA_ADDRESS")
+    if remote and not given.get("ARENA_SERVER"):
         sys.stderr.write(usage or USAGE.format(file=sys.argv[0]))
         return MISTAKE
-    mistake = _mistake(given, at_once)
+    mistake = _mistake(given, "ARENA_SERVER" if remote else "ARENA_ADDRESS", at_once)
     if mistake:
         sys.stderr.write(f"arena_sdk: {mistake}\n")
         return MISTAKE
@@ -52,27 +56,51 @@ def run(
     given.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     given.setdefault("GRPC_VERBOSITY", "NONE")
 
-    from arena_sdk.session import Session  # noqa: PLC0415 - imports grpc, which reads the environment
+    from arena_sdk.session import PATIENCE_S, Session  # noqa: PLC0415 - imports grpc, which reads the environment
 
-    return Session(
+    session = Session(
         bot_class,
-        given["ARENA_ADDRESS"],
+        given["ARENA_SERVER" if remote else "ARENA_ADDRESS"],
         given["ARENA_TOKEN"],
-        name=given.get("ARENA_BOT", bot_class.name),
-        bot_version=given.get("ARENA_VERSION", bot_class.version),
+        name=given.get("ARENA_BOT", "" if remote else bot_class.name),
+        bot_version=given.get("ARENA_VERSION", "" if remote else bot_class.version),
         games_at_once=int(given.get("ARENA_GAMES_AT_ONCE", "1")),
-    ).run()
+        patience=REMOTE_PATIENCE_S if remote else PATIENCE_S,
+        roots=roots(given) if remote else None,
+        most_games=int(given["ARENA_GAMES"]) if given.get("ARENA_GAMES") else None,
+        options=json.loads(given.get("ARENA_OPTIONS", "{}")),
+    )
+    if remote:
+        signal.signal(signal.SIGINT, lambda _number, _frame: session.leave())
+    return session.run()
 
 
-def _mistake(given: Mapping[str, str], at_once: int | None) -> str:
-    address, games = given["ARENA_ADDRESS"], given.get("ARENA_GAMES_AT_ONCE", "1")
+def roots(given: Mapping[str, str]) -> bytes | None:
+    """Certificates for TLS with a standing server; empty: gRPC's own; None: plain, on this machine or as said."""
+    import ssl  # noqa: PLC0415 - a launched bot needs none
+
+    if given.get("ARENA_CA"):
+        return Path(given["ARENA_CA"]).read_bytes()
+    host = given["ARENA_SERVER"].rpartition(":")[0].strip("[]")
+    if given.get("ARENA_INSECURE") or host in ("localhost", "::1") or host.startswith(("127.", "unix")):
+        return None
+    system = ssl.get_default_verify_paths().cafile
+    return Path(system).read_bytes() if system else b""
+
+
+def _mistake(given: Mapping[str, str], name: str, at_once: int | None) -> str:
+    address, games = given[name], given.get("ARENA_GAMES_AT_ONCE", "1")
     if ":" not in address:
-        return f"ARENA_ADDRESS is no address: {address!r} - write unix:/path/of/socket or host:port"
+        return f"{name} is no address: {address!r} - write unix:/path/of/socket or host:port"
+    if given.get("ARENA_CA") and not Path(given["ARENA_CA"]).is_file():
+        return f"ARENA_CA is no file: {given['ARENA_CA']!r} - name one with the certificates of who vouches, as PEM"
     token = given.get("ARENA_TOKEN", "")
     if not token or not token.isascii() or not token.isprintable():
         return "ARENA_TOKEN is missing or no token - set it to the token that the arena gave for this bot"
-    if not games.isascii() or not games.isdigit() or int(games) < 1:
-        return f"ARENA_GAMES_AT_ONCE is no number of games: {games!r} - write a whole number from 1"
+    for number in ("ARENA_GAMES_AT_ONCE", "ARENA_GAMES"):
+        value = given.get(number) or "1"
+        if not value.isascii() or not value.isdigit() or int(value) < 1:
+            return f"{number} is no number of games: {value!r} - write a whole number from 1"
     if at_once is not None and int(games) > at_once:
         return f"ARENA_GAMES_AT_ONCE is too much for this bot: {games!r} - set games_at_once = {at_once}"
     return ""

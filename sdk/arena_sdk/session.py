@@ -111,6 +111,9 @@ class Session:
         bot_version: likewise.
         games_at_once: how many games it thinks about at once, each in a thread of its own if more than one.
         patience: seconds for which a lost arena is looked for.
+        roots: certificates, PEM, one of which must vouch for the arena; None: the wire is plain.
+        most_games: how many it plays before it leaves; None: until the arena has no more.
+        options: the bot's options where the arena says none: those of a bot elsewhere are its author's.
     """
 
     def __init__(  # noqa: PLR0913 - what a process is told by its environment
@@ -123,6 +126,9 @@ class Session:
         bot_version: str = "",
         games_at_once: int = 1,
         patience: float = PATIENCE_S,
+        roots: bytes | None = None,
+        most_games: int | None = None,
+        options: Mapping[str, str | int | float | bool] = MappingProxyType({}),
     ) -> None:
         self._bot_class = bot_class
         self._address = address
@@ -133,6 +139,11 @@ class Session:
         self._patience = patience
         self._options: Mapping[str, str | int | float | bool] | None = None
         self._broken = ""
+        self._roots = roots
+        self._own_options = options
+        self._games_left = most_games
+        self._leaving = False
+        self._stream: Stream | None = None
         self._tables: dict[str, tuple[Table, Worker | Inline]] = {}
 
     def run(self) -> int:
@@ -146,11 +157,32 @@ class Session:
             for handle in list(self._tables):
                 self._leave(handle)
 
+    def leave(self) -> None:
+        """Asks for no more games; the second time it resigns those that run. Safe in a signal handler."""
+        running = len(self._tables)
+        games = "1 running game" if running == 1 else f"{running} running games"
+        if not self._leaving:
+            say(f"leaving after {games}; once more resigns" if running else "leaving")
+            self._ask_to_leave()
+        else:
+            say(f"resigning {games}")
+            for handle in list(self._tables):
+                self._send(pb.PlayRequest(resign=pb.Resign(handle=handle)))
+
+    def _ask_to_leave(self) -> None:
+        self._leaving = True
+        self._send(pb.PlayRequest(leave=pb.Leave()))
+
+    def _send(self, request: pb.PlayRequest) -> None:
+        if self._stream is not None:
+            self._stream.send(request)
+
     def _attempt(self) -> int | None:
         """One stream; the exit code, or None to connect again."""
         try:
-            with Stream(self._address, self._token, self._hello) as self._stream:
-                for response in self._stream:
+            with Stream(self._address, self._token, self._hello, self._roots) as stream:
+                self._stream = stream
+                for response in stream:
                     if response.HasField("goodbye"):
                         return self._goodbye(response.goodbye)
                     self._handle(response)
@@ -173,6 +205,8 @@ class Session:
             case "welcome":
                 self._backoff.reset()
                 self._load(response.welcome)
+                if self._leaving:
+                    self._ask_to_leave()  # it holds for one stream
             case "game_started":
                 self._start(response.game_started)
             case "move_request":
@@ -184,18 +218,28 @@ class Session:
         if self._options is not None:
             return  # a later stream of this process
         options = {name: getattr(value, value.WhichOneof("value") or "text") for name, value in welcome.options.items()}
-        self._options = MappingProxyType(options)
+        self._options = MappingProxyType({**self._own_options, **options})
         try:
             self._bot_class.load(self._options)
         except BaseException as error:  # noqa: BLE001 - whatever a bot's code raises is told for every game
             self._broken = trace(error)
 
     def _start(self, started: pb.GameStarted) -> None:
-        table, worker = self._tables.pop(started.handle) if started.handle in self._tables else self._new_table()
+        known = started.handle in self._tables
+        table, worker = self._tables.pop(started.handle) if known else self._new_table()
         self._tables[started.handle] = table, worker
         while len(self._tables) > self._games_at_once:  # the oldest ended while no stream was there to say so
             self._leave(next(iter(self._tables)))
-        worker.submit(lambda: self._stream.send(table.start(started)))
+        worker.submit(lambda: self._send(table.start(started)))
+        if not known:
+            self._count()
+
+    def _count(self) -> None:
+        """One game more has begun."""
+        if self._games_left is not None:
+            self._games_left -= 1
+            if self._games_left <= 0 and not self._leaving:
+                self._ask_to_leave()
 
     def _new_table(self) -> tuple[Table, Worker | Inline]:
         table = Table(self._bot_class, self._options or {}, self._broken)
@@ -209,7 +253,7 @@ class Session:
     def _answer(self, table: Table, request: pb.MoveRequest, received: float) -> None:
         answer = table.move(request, received)
         if answer is not None:
-            self._stream.send(answer)
+            self._send(answer)
 
     def _end(self, over: pb.GameOver) -> None:
         if over.handle in self._tables:

@@ -32,6 +32,13 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 )
 
 
+def channel(address: str, roots: bytes | None) -> grpc.Channel:
+    """A channel with our options; plain where there are no roots."""
+    if roots is None:
+        return grpc.insecure_channel(address, options=OPTIONS)
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(roots or None), options=OPTIONS)
+
+
 class Stream:
     """An open ``Play`` call: iterate over what the arena says; ``send`` from any thread. A context manager.
 
@@ -39,12 +46,13 @@ class Stream:
         address: ``unix:/path`` or ``host:port``.
         token: who this bot is.
         hello: the first request.
+        roots: certificates, PEM, one of which must vouch for the arena; None: the wire is plain.
     """
 
-    def __init__(self, address: str, token: str, hello: PlayRequest) -> None:
+    def __init__(self, address: str, token: str, hello: PlayRequest, roots: bytes | None = None) -> None:
         self._requests: SimpleQueue[PlayRequest | None] = SimpleQueue()
         self._requests.put(hello)
-        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+        self._channel = channel(address, roots)
         self._call = referee_pb2_grpc.RefereeStub(self._channel).Play(
             iter(self._requests.get, None), metadata=(("authorization", f"Bearer {token}"),)
         )

@@ -237,6 +237,20 @@ def _label(entrant: Entrant, namesakes: Sequence[Entrant]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """Who has a token of the registry.
+
+    Attributes:
+        owner: number of the bot's owner.
+        versions: those that may play, the newest last.
+    """
+
+    bot: str
+    owner: int
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """What is said of an entrant and shapes nothing; None is what was not said.
 
@@ -438,6 +452,7 @@ class Assignment:
         entrants: who sits there, in seat order.
         seeds: each seat's own seed, in seat order.
         alone: whether no other game may run beside it (a retry after a stall).
+        anonymous: whether bots are not told whom they play.
     """
 
     planned: PlannedGame
@@ -445,6 +460,7 @@ class Assignment:
     spec: Spec
     seeds: tuple[int, ...]
     alone: bool = False
+    anonymous: bool = False
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:

@@ -30,7 +30,9 @@ def test_serving_loads_grpc_and_protobuf_alone() -> None:
         "arena_sdk",
         "google",
         "grpc",
-        "grpc_tools",  # grpc itself looks for it
+        "grpc_health",  # grpc itself looks for it
+        "grpc_reflection",  # likewise
+        "grpc_tools",  # likewise
         "typing_extensions",
         "cython_runtime",
         "sitecustomize",

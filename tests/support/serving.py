@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 
 from arena.v1 import leaderboard_pb2_grpc
-from arena_server.service import Leaderboard
+from arena_server.service.leaderboard import Leaderboard
 from arena_server.store import Store
 from arena_server.wire.options import channel_arguments
 

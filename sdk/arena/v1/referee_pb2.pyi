@@ -158,6 +158,7 @@ class PlayRequest(_message.Message):
     MOVE_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
     RESIGN_FIELD_NUMBER: _builtins.int
+    LEAVE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """First message of a stream."""
@@ -178,6 +179,10 @@ class PlayRequest(_message.Message):
     def resign(self) -> Global___Resign:
         """Gives a game up."""
 
+    @_builtins.property
+    def leave(self) -> Global___Leave:
+        """Asks for no more games: after those that run, the arena says Goodbye."""
+
     def __init__(
         self,
         *,
@@ -186,12 +191,13 @@ class PlayRequest(_message.Message):
         move: Global___Move | None = ...,
         failure: Global___Failure | None = ...,
         resign: Global___Resign | None = ...,
+        leave: Global___Leave | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "hello", b"hello", "message", b"message", "move", b"move", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "hello", b"hello", "leave", b"leave", "message", b"message", "move", b"move", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "hello", b"hello", "message", b"message", "move", b"move", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "hello", b"hello", "leave", b"leave", "message", b"message", "move", b"move", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["hello", "ready", "move", "failure", "resign"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["hello", "ready", "move", "failure", "resign", "leave"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -787,6 +793,23 @@ class Resign(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Resign: _TypeAlias = Resign  # noqa: Y015
+
+@_typing.final
+class Leave(_message.Message):
+    """Leave asks for no more games. It holds for this stream: a bot that comes back says it again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Leave: _TypeAlias = Leave  # noqa: Y015
 
 @_typing.final
 class GameOver(_message.Message):

@@ -36,6 +36,10 @@ COMMANDS = {
     "deals": "Make suites of deals.",
     "verify": "Replay and rate every recorded game again and compare.",
     "bridge": "Be a bot whose moves a program of any language chooses, by lines.",
+    "serve": "Serve a season: bots dial in and play rated games until the server is stopped.",
+    "join": "Let a bot on this machine play on a server elsewhere.",
+    "bots": "Register, list and retire bots that play on a standing server.",
+    "token": "Give a registered bot a token, change it or take it away.",
     "doctor": "Look at what the arena needs from this machine.",
     "version": "Show the versions of the arena and of what it plays.",
 }

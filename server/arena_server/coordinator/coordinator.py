@@ -53,12 +53,14 @@ class Coordinator:
 
     Attributes:
         strain: what this run suffered from the machine.
+        grace: seconds that running games have to finish after an interrupt.
     """
 
     def __init__(self, store: Store, tournament: Tournament, game: Game, executor: Executor, watcher: Watcher) -> None:
         self.tournament = tournament
         self.game = game
         self.executor = executor
+        self.grace = GRACE
         self.watcher = watcher
         self.strain = Strain()
         self._recorder = Recorder(store, watcher.notes)
@@ -97,7 +99,7 @@ class Coordinator:
             self._give_up()
         else:
             self._stopping = True
-            asyncio.get_running_loop().call_later(GRACE, self._give_up)
+            asyncio.get_running_loop().call_later(self.grace, self._give_up)
         self._wake.set()
 
     # Planning
@@ -124,9 +126,10 @@ class Coordinator:
 
     async def _play_queue(self) -> None:
         try:
-            while not self._decided and (self._turns or (self._queue and not self._stopping)):
-                while self._queue and self._may_give():
-                    self._give(self._queue.popleft())
+            while not self._decided and (self._turns or (self._goes_on() and not self._stopping)):
+                await self._plan_on()
+                while (turn := self._next()) is not None:
+                    self._give(turn)
                 await self._wake.wait()
                 self._wake.clear()
                 self._collect()
@@ -135,6 +138,17 @@ class Coordinator:
             await asyncio.gather(*self._turns, return_exceptions=True)
         if self._stopping and not self._decided:
             raise Interrupted
+
+    def _goes_on(self) -> bool:
+        """Whether there is something to give out, now or later."""
+        return bool(self._queue)
+
+    async def _plan_on(self) -> None:
+        """Plans while others play, where the format does that."""
+
+    def _next(self) -> Turn | None:
+        """Takes the next turn off the queue; None where that has to wait."""
+        return self._queue.popleft() if self._queue and self._may_give() else None
 
     def _collect(self) -> None:
         """Takes in the turns that are done; void games go back to the head of the queue."""
@@ -157,7 +171,7 @@ class Coordinator:
     async def _take(self, turn: Turn) -> Turn | None:
         """Plays and records one attempt; the turn to take again after a void one."""
         try:
-            result = await self.executor.play(self._assign(turn))
+            result = await self._play(turn)
         finally:
             self._on.discard(turn.planned.number)
             self._alone = False
@@ -166,6 +180,9 @@ class Coordinator:
             return await self._record(turn, result)
         finally:
             self._wake.set()
+
+    async def _play(self, turn: Turn) -> Result:
+        return await self.executor.play(self._assign(turn))
 
     def _assign(self, turn: Turn) -> Assignment:
         planned, tournament = turn.planned, self.tournament

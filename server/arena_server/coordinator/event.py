@@ -61,10 +61,10 @@ class Event:
             UserError: a setting that cannot be played.
         """
         game = find("patchwork")
-        bots = _bots(settings)
+        bots = bots_of(settings)
         with settings.telling():
             check_name(settings.name)
-            spec = _spec(settings, game, [bot.entrant for bot in bots])
+            spec = spec_of(settings, game, [bot.entrant for bot in bots])
             check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
             formats.plan(spec, ())
             with settings.telling("until"):
@@ -113,7 +113,7 @@ class Event:
         keeper = Keeper.start()
         prepare_grpc()
         store.begin_run(tournament, facts(self.game, command_line(), event._run_settings(seen)))  # noqa: SLF001 - ours
-        _run(event._play(store, tournament, watcher, keeper))  # noqa: SLF001 - likewise
+        run_loop(event._play(store, tournament, watcher, keeper))  # noqa: SLF001 - likewise
 
     def _fitting(self, seen: machine.Look, watcher: Watcher) -> int:
         """Games at once where nobody has said how many."""
@@ -157,7 +157,8 @@ def prepare_grpc() -> None:
     os.environ.setdefault("GRPC_EXPERIMENTS", EVENT_ENGINE_OFF)
 
 
-def _bots(settings: Settings) -> list[Bot]:
+def bots_of(settings: Settings) -> list[Bot]:
+    """The bots that settings name, by default the examples; raises UserError."""
     bots = example_bots() if settings.bots is None else []
     for place, entry in enumerate(settings.bots or ()):
         with settings.telling("bots", place):
@@ -165,7 +166,8 @@ def _bots(settings: Settings) -> list[Bot]:
     return [bot.fresh() for bot in bots] if settings.restart == "every game" else bots
 
 
-def _spec(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
+def spec_of(settings: Settings, game: Game, entrants: list[Entrant]) -> Spec:
+    """The contract that settings ask for; raises UserError."""
     variants = _variants(settings, game)
     options = variants[0] if variants else _options(game, settings.edition, "edition")
     with settings.telling("time"):
@@ -264,7 +266,7 @@ def _transport() -> str:
     return transport
 
 
-def _run(main: Coroutine[None, None, None]) -> None:
+def run_loop(main: Coroutine[None, None, None]) -> None:
     """Runs on uvloop where it is there; Ctrl-C before our handler is in place still ends cleanly."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -12,6 +12,7 @@ from arena_server.executors import Running
 from arena_server.launching.bots import Bot
 from arena_server.launching.processes import Keeper
 from arena_server.model import Assignment, Entrant, Result
+from arena_server.referee.guests import Guests
 from arena_server.referee.referee import Referee
 
 
@@ -22,15 +23,23 @@ class LocalExecutor:
         bots: how to start each entrant.
         keeper: started before grpc was imported; attached and closed here.
         capacity: games at the same time.
-        transport: how bots reach the referee: ``unix`` or ``tcp``.
+        transport: how the bots that it starts reach the referee: ``unix`` or ``tcp``.
+        guests: the bots that come from elsewhere, where any do.
     """
 
-    def __init__(
-        self, game: Game, bots: Mapping[Entrant, Bot], keeper: Keeper, *, capacity: int, transport: str = "unix"
+    def __init__(  # noqa: PLR0913 - what it plays, with whom, and how
+        self,
+        game: Game,
+        bots: Mapping[Entrant, Bot],
+        keeper: Keeper,
+        *,
+        capacity: int,
+        transport: str = "unix",
+        guests: Guests | None = None,
     ) -> None:
         self.capacity = capacity
         self._keeper = keeper
-        self._referee = Referee(game, bots, keeper, concurrency=capacity, transport=transport)
+        self._referee = Referee(game, bots, keeper, concurrency=capacity, transport=transport, guests=guests)
 
     async def __aenter__(self) -> Self:
         """Opens the referee's socket."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from arena_server.formats import elimination, gauntlet, ladder, match, round_robin, swiss
+from arena_server.formats import elimination, gauntlet, ladder, match, round_robin, season, swiss
 from arena_server.formats.place import Place
 from arena_server.formats.stage import Counted, Stage
 from arena_server.model import Pairing, Spec, UserError
 
-__all__ = ["FORMATS", "Counted", "Format", "Place", "Stage", "find", "places", "plan"]
+__all__ = ["FORMATS", "SEASON", "Counted", "Format", "Place", "Stage", "find", "places", "plan"]
 
 USUAL_DEALS = 5
 LADDER_ROUNDS = 2  # against the neighbour above, and the one below
@@ -27,6 +27,7 @@ class Format:
         usual_deals: how many deals those who meet play where the user says nothing.
         usual_rounds: the number of rounds where the user says nothing, by entrants; None where rounds are not chosen.
         grows: the fields of a spec that may grow while it goes on or afterwards.
+        open_ended: whether it is planned upon who is there, by a server, and never done by itself.
     """
 
     plan: Callable[[Spec, Sequence[Stage]], Sequence[Pairing] | None]
@@ -34,6 +35,7 @@ class Format:
     usual_deals: int = 1
     usual_rounds: Callable[[int], int] | None = None
     grows: tuple[str, ...] = ()
+    open_ended: bool = False
 
 
 FORMATS: Mapping[str, Format] = {
@@ -45,11 +47,15 @@ FORMATS: Mapping[str, Format] = {
     "double-elimination": Format(elimination.plan_double, elimination.places_double),
     "ladder": Format(ladder.plan, ladder.places, usual_rounds=lambda _: LADDER_ROUNDS, grows=("rounds", "entrants")),
 }
-"""Every format by its name."""
+"""Every format that a command can play, by its name."""
+SEASON = "season"
+_SERVED = {SEASON: Format(season.plan, grows=("entrants",), open_ended=True)}
 
 
 def find(name: str) -> Format:
     """The format of that name; raises UserError where there is none."""
+    if name in _SERVED:
+        return _SERVED[name]
     if name not in FORMATS:
         near = get_close_matches(name, FORMATS, n=1)
         fix = f"did you mean {near[0]}?" if near else f"known: {', '.join(FORMATS)}"

@@ -73,7 +73,7 @@ class Stage:
     """
 
     number: int
-    pairings: tuple[Pairing, ...]
+    pairings: Sequence[Pairing]
     results: tuple[tuple[Counted, ...], ...] = ()
 
     @classmethod

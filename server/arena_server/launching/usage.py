@@ -15,21 +15,23 @@ _CUTIME = 13
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
-def cpu_us(pid: int) -> int | None:
-    """CPU time of a running process, all its threads; None where it is gone."""
+def cpu_us(pid: int | None) -> int | None:
+    """CPU time of a running process, all its threads; None where it is gone, or elsewhere."""
+    if pid is None:
+        return None
     try:
         return time.clock_gettime_ns(~pid << 3 | _CPU_CLOCK) // 1000
     except OSError:
         return None
 
 
-def tree_cpu_us(pid: int) -> int | None:
+def tree_cpu_us(pid: int | None) -> int | None:
     """CPU time of a running process, its living descendants, and those that any of them waited for; None if it is gone.
 
     A process that leaves its parent is not found: what it burns is bounded by the limit on the wall alone.
     """
     own = cpu_us(pid)
-    if own is None:
+    if own is None or pid is None:
         return None
     return own + _waited_for_us(pid) + sum(tree_cpu_us(child) or 0 for child in _children(pid))
 
@@ -55,8 +57,10 @@ def _read(path: str) -> bytes:
         return b""
 
 
-def peak_rss_kb(pid: int) -> int | None:
-    """The largest resident size of a running process; None where it is gone."""
+def peak_rss_kb(pid: int | None) -> int | None:
+    """The largest resident size of a running process; None where it is gone, or elsewhere."""
+    if pid is None:
+        return None
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):

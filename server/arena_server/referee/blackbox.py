@@ -29,7 +29,7 @@ async def read_out(result: Result, chairs: Mapping[str, Chair], bots: Mapping[En
     if not result.failures:
         return result
     by_seat = dict(zip(result.assignment.planned.letters, result.assignment.entrants, strict=True))
-    texts = {letter: bots[entrant].text for letter, entrant in by_seat.items()}
+    texts = {letter: bots[entrant].text if entrant in bots else "" for letter, entrant in by_seat.items()}
     failures = [_read_out(failure, chairs.get(failure.seat), texts[failure.seat]) for failure in result.failures]
     return replace(result, failures=tuple(await asyncio.gather(*failures)))
 

@@ -15,6 +15,7 @@ from arena_server.launching import usage
 from arena_server.model import MARGIN_LAUNCHED_US, Assignment, Result
 from arena_server.referee import events, messages
 from arena_server.referee.clocks import Now
+from arena_server.referee.guests import Guest
 from arena_server.referee.match import Match
 from arena_server.referee.players import Player
 from arena_server.referee.stalls import Stalls
@@ -30,23 +31,28 @@ MAX_LOG_LINE = 500
 class Driver:
     """Plays one attempt at one game.
 
+    Args:
+        margins_us: forgiven overrun of each seat; by default all are launched here.
+
     Attributes:
         finished: the result, once there is one.
         counts_cpu: whether clocks count CPU time.
     """
 
-    def __init__(self, assignment: Assignment, game: Game, stalls: Stalls) -> None:
+    def __init__(
+        self, assignment: Assignment, game: Game, stalls: Stalls, margins_us: tuple[int, ...] | None = None
+    ) -> None:
         self.stalls = stalls
         self.counts_cpu = assignment.spec.time_control.cpu
         self.finished: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        margins = (MARGIN_LAUNCHED_US,) * len(assignment.planned.seats)
+        margins = margins_us or (MARGIN_LAUNCHED_US,) * len(assignment.planned.seats)
         self.match = Match(assignment, game, margins, datetime.now(UTC).isoformat(timespec="seconds"), stalls.now())
         self.chairs: dict[str, Chair] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._alarm = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def seat(self, letter: str, player: Player) -> None:
+    async def seat(self, letter: str, player: Player | Guest) -> None:
         """A bot takes its seat."""
         chair = self.chairs[letter] = Chair(self, letter, player)
         await self.happen(events.Seated(letter, player.ready_by()))
@@ -133,7 +139,7 @@ class Chair:
         cpu_us: CPU time of its process when it took the seat.
     """
 
-    def __init__(self, driver: Driver, letter: str, player: Player) -> None:
+    def __init__(self, driver: Driver, letter: str, player: Player | Guest) -> None:
         self.driver = driver
         self.letter = letter
         self.player = player

@@ -22,7 +22,7 @@ def game_started(handle: str, effect: Begin, match: Match) -> bytes:
         game=match.game.name,
         rules=match.game.rules,
         seat=effect.seat,
-        seats=_seats(assignment),
+        seats=_seats(assignment, effect.seat),
         deal=assignment.planned.deal,
         time_control=_time_control(assignment.spec.time_control),
         seed=assignment.seeds[index],
@@ -70,10 +70,12 @@ def goodbye(text: str) -> bytes:
     return pb.PlayResponse(goodbye=pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text=text)).SerializeToString()
 
 
-def _seats(assignment: Assignment) -> list[pb.Seat]:
-    letters = assignment.planned.letters
+def _seats(assignment: Assignment, own: str) -> list[pb.Seat]:
+    """Who sits where; without the names of others where opponents are anonymous."""
+    seats = zip(assignment.planned.letters, assignment.entrants, strict=True)
     return [
-        pb.Seat(seat=letter, bot=entrant.name) for letter, entrant in zip(letters, assignment.entrants, strict=True)
+        pb.Seat(seat=letter, bot="" if assignment.anonymous and letter != own else entrant.name)
+        for letter, entrant in seats
     ]
 
 

@@ -11,9 +11,10 @@ from typing import Self
 from arena_engine.game import Game
 from arena_server.launching.bots import Bot
 from arena_server.launching.processes import Keeper
-from arena_server.model import Assignment, Entrant, Result
+from arena_server.model import MARGIN_LAUNCHED_US, MARGIN_REMOTE_US, Assignment, Entrant, Result
 from arena_server.referee import blackbox
 from arena_server.referee.driver import Driver
+from arena_server.referee.guests import Guest, Guests
 from arena_server.referee.players import Player, Players, StartError
 from arena_server.referee.stalls import Stalls
 from arena_server.wire.lobby import Lobby
@@ -27,17 +28,26 @@ class Referee:
         bots: how to start each entrant.
         concurrency: games at the same time, for the number of processes that are kept.
         transport: ``unix`` or ``tcp``.
+        guests: the bots that come from elsewhere, where any do.
 
     Attributes:
         playing: the games being played, each with the monotonic instant it began.
     """
 
-    def __init__(
-        self, game: Game, bots: Mapping[Entrant, Bot], keeper: Keeper, *, concurrency: int, transport: str = "unix"
+    def __init__(  # noqa: PLR0913 - what it plays, with whom, and how
+        self,
+        game: Game,
+        bots: Mapping[Entrant, Bot],
+        keeper: Keeper,
+        *,
+        concurrency: int,
+        transport: str = "unix",
+        guests: Guests | None = None,
     ) -> None:
         self.game = game
         self.bots = bots
         self.keeper = keeper
+        self.guests = guests
         self.playing: dict[Driver, float] = {}
         self._most = max(2 * concurrency * game.max_seats, len(bots))
         self._lobby = Lobby(game)
@@ -63,7 +73,7 @@ class Referee:
 
     async def play(self, assignment: Assignment) -> Result:
         """Plays one attempt to its end."""
-        driver = Driver(assignment, self.game, self._stalls)
+        driver = Driver(assignment, self.game, self._stalls, tuple(map(self._margin_us, assignment.entrants)))
         self.playing[driver] = time.monotonic()
         players: dict[str, Player] = {}
         try:
@@ -74,10 +84,16 @@ class Referee:
             del self.playing[driver]
             thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
             driver.close()
+            for chair in driver.chairs.values():
+                if isinstance(chair.player, Guest):
+                    chair.player.let_go(chair.handle)
             for letter, player in players.items():
                 await self._players.release(player, thinking=thinking.get(letter, False))
 
     async def _seat(self, driver: Driver, letter: str, entrant: Entrant, players: dict[str, Player]) -> None:
+        if entrant not in self.bots and self.guests is not None:
+            await driver.seat(letter, self.guests.guest(entrant, self._stalls))
+            return
         try:
             player = await self._players.acquire(entrant, self.bots[entrant])
         except StartError as failure:
@@ -85,3 +101,6 @@ class Referee:
         else:
             players[letter] = player
             await driver.seat(letter, player)
+
+    def _margin_us(self, entrant: Entrant) -> int:
+        return MARGIN_LAUNCHED_US if entrant in self.bots else MARGIN_REMOTE_US

@@ -1,5 +1,4 @@
-"""What the arena answers over the network beside the games themselves."""
+"""What the arena answers over the network beside the games themselves, and the server that runs for months.
 
-from arena_server.service.leaderboard import Leaderboard
-
-__all__ = ["Leaderboard"]
+Nothing is imported here: ``serving`` starts the keeper before anything imports grpc.
+"""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena_engine.record import GameRecord
-from arena_server.formats import FORMATS, Place, places
+from arena_server.formats import Place, find, places
 from arena_server.model import Result
 from arena_server.store import Progress, Store, Tournament, queries
 from arena_server.store.crosstable import Crosstable
@@ -69,7 +69,7 @@ class StoreReader:
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
-        if FORMATS[tournament.spec.format].places is None:
+        if find(tournament.spec.format).places is None:
             return None
         stages = self._store.closed_stages(tournament)
         return Table(len(stages), places(tournament.spec, stages) or ())

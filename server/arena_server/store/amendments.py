@@ -108,7 +108,9 @@ def _settle(connection: Connection, held: Tournament, amendment: journal.Amendme
     advanced = advance(connection, row, entries)
     update_tournament(connection, row, advanced, entries)
     done = advanced.stopped is not None or (
-        not schedule.any_open(connection, held) and formats.plan(spec, schedule.stages(connection, held)) is None
+        not formats.find(spec.format).open_ended
+        and not schedule.any_open(connection, held)
+        and formats.plan(spec, schedule.stages(connection, held)) is None
     )
     connection.execute(
         update(TOURNAMENT)

@@ -34,7 +34,8 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
         what = f"tournament {name} cannot be extended so"
         raise UserError(what, "; ".join(differences(most, given)), _growth(held))
     new = given.entrants[len(asked.entrants) :]
-    formats.plan(replace(given, entrants=held.entrants + new), ())  # told now rather than after some rounds
+    if not formats.find(given.format).open_ended:
+        formats.plan(replace(given, entrants=held.entrants + new), ())  # told now rather than after some rounds
     return replace(
         held,
         games=given.games,

@@ -21,14 +21,17 @@ def dealt(terms: Terms, game: Game, closed: Sequence[Stage], pairings: Sequence[
         closed: the stages before it.
         pairings: as the format plans them.
     """
-    spec, before = terms.spec, [pairing for stage in closed for pairing in stage.pairings]
-    places = list(_places([*before, *pairings]))[len(before) :]
+    spec, planned = terms.spec, sum(len(stage.pairings) for stage in closed)
+    variants = spec.variants or (spec.deals,)
+    places = [0] * len(pairings)
+    if spec.suite or len(variants) > 1:  # else it does not matter: a season has many stages
+        before = [pairing for stage in closed for pairing in stage.pairings]
+        places = list(_places([*before, *pairings]))[planned:]
     if spec.suite:
         return [dict(spec.suite[place % len(spec.suite)]) for place in places]
-    variants = spec.variants or (spec.deals,)
     return [
         game.deal(dict(variants[place % len(variants)]), spec.seats, deals.shuffler(terms.secret, spec.game, number))
-        for number, place in enumerate(places, 1 + len(before))
+        for number, place in enumerate(places, 1 + planned)
     ]
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import count, groupby
 
 from arena_engine.game import Game
-from arena_server.formats import Counted, Stage, plan
-from arena_server.model import PlannedGame, Result, Spec
+from arena_server.formats import Counted, Stage, plan, season
+from arena_server.formats.season import Call
+from arena_server.model import Pairing, PlannedGame, Result, Spec
 from arena_server.ratings import Finished, Tally, counted, fold
 from arena_server.ratings.pairs import Comparison, Meeting, Pair, comparisons
 from arena_server.ratings.stopping import Judged, judge
@@ -32,7 +33,13 @@ class Schedule:
     complete: bool = False
 
 
-def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[int, Counted]) -> Schedule:
+def schedule(
+    tournament: Tournament,
+    game: Game,
+    stages: int,
+    results: Mapping[int, Counted],
+    calls: Mapping[int, Call] | None = None,
+) -> Schedule:
     """The first so many stages as the format plans them, with the deals that follow from the secret.
 
     Args:
@@ -40,14 +47,16 @@ def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[i
         game: what is played.
         stages: so many were planned.
         results: of the games that count, by number: later stages rest on them.
+        calls: of a season: what each stage was planned upon.
     """
     found = Schedule()
     closed: list[Stage] = []
     pairing = 1
+    planner = plan if calls is None else _Season(calls, results).plan
     while len(closed) < stages:
         number = len(closed) + 1
         terms = tournament.at(number)
-        pairings = plan(terms.spec, closed)
+        pairings = planner(terms.spec, closed)
         if pairings is None:
             break
         first = (pairing, len(found.games) + 1)
@@ -55,8 +64,41 @@ def schedule(tournament: Tournament, game: Game, stages: int, results: Mapping[i
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
         closed.append(Stage.of(number, ((planned, _counted(planned, results)) for planned in games)))
-    found.complete = plan(tournament.spec, closed) is None
+    found.complete = calls is None and plan(tournament.spec, closed) is None
     return found
+
+
+class _Season:
+    """Plans the stages of a season once more, upon their calls and the results that these know."""
+
+    def __init__(self, calls: Mapping[int, Call], results: Mapping[int, Counted]) -> None:
+        self._calls = calls
+        self._results = results
+        self._planned = season.Planned()
+        self._tallies: dict[int, Tally] = {}
+        self._known = 0
+
+    def plan(self, spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
+        """As ``formats.plan``."""
+        call = self._calls.get(len(closed) + 1)
+        if call is None:
+            return None
+        for number in range(self._known + 1, call.known + 1):
+            self._fold(number, spec.draw_probability)
+        self._known = max(self._known, call.known)
+        ratings = [self._tallies.get(entrant, Tally()).rating.mu for entrant in range(len(spec.entrants))]
+        found = season.pairings(spec, call, ratings, self._planned)
+        self._planned.add(found)
+        return found
+
+    def _fold(self, number: int, draw_probability: float) -> None:
+        counted = self._results.get(number)
+        if counted is None:
+            return
+        finished = Finished(counted.outcome.ranks, counted.outcome.scores, (None,) * len(counted.seats))
+        before = [self._tallies.get(seat, Tally()) for seat in counted.seats]
+        after, _ = fold(before, finished, draw_probability)
+        self._tallies.update(zip(counted.seats, after, strict=True))
 
 
 def _counted(planned: PlannedGame, results: Mapping[int, Counted]) -> Counted | None:

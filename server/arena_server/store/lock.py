@@ -30,6 +30,7 @@ _OURS = (
     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
     " AND pid = pg_backend_pid()"
 )
+_SITE, _SERVED = 0, "this database has a server already"  # no tournament has that number
 _TRIES, _PAUSE_S = 10, 0.1
 
 
@@ -42,7 +43,7 @@ class Lock:
 
     def __init__(self, database: Database, tournament: Tournament) -> None:
         self._database = database
-        self._held = _take_file(database, tournament) if database.is_sqlite else _take_advisory(database, tournament)
+        self._held = _take(database, tournament.id, _played(tournament))
         try:
             self.tournament = _raise_epoch(database, tournament)
         except BaseException:
@@ -57,23 +58,17 @@ class Lock:
             UserError: another command plays the tournament now.
             ArenaError: another command has played it meanwhile.
         """
-        if not isinstance(self._held, Connection) or _is_ours(self._held, self.tournament):
+        if not isinstance(self._held, Connection) or _is_ours(self._held, self.tournament.id):
             return
         with self._database.translated():
-            self._held = _take_advisory(self._database, self.tournament)
+            self._held = _take_advisory(self._database, self.tournament.id, _played(self.tournament))
         with self._database.read() as connection:
             schedule.check_epoch(connection, self.tournament)
 
     def release(self) -> None:
         """Gives the tournament back; harmless when done already."""
         held, self._held = self._held, None
-        if isinstance(held, int):
-            os.close(held)
-        elif held is not None:
-            with suppress(DBAPIError):  # a server that is gone has let go of it
-                held.execute(text("SELECT pg_advisory_unlock_all()"))
-            held.invalidate()  # ends the session, which the server may take a moment to do
-            held.close()
+        _release(held)
 
     def __enter__(self) -> Self:
         return self
@@ -84,14 +79,51 @@ class Lock:
         self.release()
 
 
-def _taken(tournament: Tournament, holder: str) -> UserError:
-    what = f"tournament {tournament.name} is being played by another command"
+class SiteLock:
+    """A database held by this process as its server."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._held = _take(database, _SITE, _SERVED)
+
+    def hold(self) -> None:
+        """Takes it again where it went with a connection that was lost; raises UserError where it is gone."""
+        if isinstance(self._held, Connection) and not _is_ours(self._held, _SITE):
+            with self._database.translated():
+                self._held = _take_advisory(self._database, _SITE, _SERVED)
+
+    def release(self) -> None:
+        """Gives the database back; harmless when done already."""
+        held, self._held = self._held, None
+        _release(held)
+
+
+def _take(database: Database, number: int, taken: str) -> int | Connection | None:
+    """Takes the lock of that number; raises UserError with those words where another process has it."""
+    return (_take_file if database.is_sqlite else _take_advisory)(database, number, taken)
+
+
+def _release(held: int | Connection | None) -> None:
+    if isinstance(held, int):
+        os.close(held)
+    elif held is not None:
+        with suppress(DBAPIError):  # a server that is gone has let go of it
+            held.execute(text("SELECT pg_advisory_unlock_all()"))
+        held.invalidate()  # ends the session, which the server may take a moment to do
+        held.close()
+
+
+def _played(tournament: Tournament) -> str:
+    return f"tournament {tournament.name} is being played by another command"
+
+
+def _taken(what: str, holder: str) -> UserError:
     return UserError(what, holder, "wait for it, or watch it with `arena leaderboard`")
 
 
-def _take_file(database: Database, tournament: Tournament) -> int | Connection | None:
+def _take_file(database: Database, number: int, taken: str) -> int | Connection | None:
     path = Path(f"{Path(database.label).resolve()}.lock")
-    start = tournament.id * _SLOT
+    start = number * _SLOT
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         # An open-file-description lock: unlike fcntl.lockf's it is not lost when this process opens the file once more.
@@ -100,16 +132,16 @@ def _take_file(database: Database, tournament: Tournament) -> int | Connection |
     except BlockingIOError:
         holder = os.pread(file, _SLOT, start).decode(errors="replace").strip("\0 ")
         os.close(file)
-        raise _taken(tournament, f"pid {holder}") from None
+        raise _taken(taken, f"pid {holder}") from None
     except BaseException:
         os.close(file)
         raise
     return file
 
 
-def _take_advisory(database: Database, tournament: Tournament) -> int | Connection | None:
+def _take_advisory(database: Database, number: int, taken: str) -> int | Connection | None:
     connection = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    keys = {"class": _CLASS, "id": tournament.id}
+    keys = {"class": _CLASS, "id": number}
     try:
         for _ in range(_TRIES):  # the server takes a moment to notice that a holder was killed
             if connection.execute(text("SELECT pg_try_advisory_lock(:class, :id)"), keys).scalar():
@@ -120,15 +152,15 @@ def _take_advisory(database: Database, tournament: Tournament) -> int | Connecti
         connection.close()
         raise
     connection.close()
-    raise _taken(tournament, str(holder or "it ended just now").replace("arena ", "pid "))
+    raise _taken(taken, str(holder or "it ended just now").replace("arena ", "pid "))
 
 
-def _is_ours(held: Connection, tournament: Tournament) -> bool:
+def _is_ours(held: Connection, number: int) -> bool:
     """Whether this very session still has the lock; it is closed where not."""
     if held.closed:
         return False
     try:
-        ours = bool(held.execute(text(_OURS), {"class": _CLASS, "id": tournament.id}).scalar())
+        ours = bool(held.execute(text(_OURS), {"class": _CLASS, "id": number}).scalar())
     except DBAPIError:
         ours = False
     if not ours:

@@ -10,10 +10,11 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage
+from arena_server.formats.season import Call
 from arena_server.model import ArenaError, Pairing, PlannedGame
 from arena_server.store import advancing
 from arena_server.store.database import Database
-from arena_server.store.tables import GAME, SEAT, TOURNAMENT
+from arena_server.store.tables import GAME, SEAT, STAGE, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
 
 
@@ -25,6 +26,7 @@ def add_stage(  # noqa: PLR0913 - as of the store
     deals: Sequence[Mapping[str, str]],
     *,
     again: bool = False,
+    call: Call | None = None,
 ) -> None:
     """Writes the games of a stage; see ``Store.add_stage``."""
     with database.write() as connection:
@@ -47,6 +49,8 @@ def add_stage(  # noqa: PLR0913 - as of the store
             planned = TOURNAMENT.c.planned + len(games)
             connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(planned=planned))
             advancing.settle(connection, tournament.id)
+        if call is not None:
+            connection.execute(insert(STAGE).values(tournament_id=tournament.id, number=number, **_call_row(call)))
 
 
 def _is_planned(
@@ -83,6 +87,46 @@ def planned_games(
     for pairing, (met, deal) in enumerate(zip(pairings, deals, strict=True), first[0]):
         for seats in met.rotations():
             yield PlannedGame(name, next(numbers), stage, pairing, seats, deal)
+
+
+def _call_row(call: Call) -> dict[str, Any]:
+    return {
+        "day": call.day,
+        "known": call.known,
+        "present": [list(pair) for pair in call.present],
+        "room": call.room,
+    }
+
+
+def calls(connection: Connection, tournament: Tournament) -> dict[int, Call]:
+    """What the stages of a season were planned upon, by number."""
+    query = select(STAGE).where(STAGE.c.tournament_id == tournament.id).order_by(STAGE.c.number)
+    return {
+        row.number: Call(row.day, row.known, tuple((entrant, owner) for entrant, owner in row.present), row.room)
+        for row in connection.execute(query)
+    }
+
+
+def pairings(database: Database, tournament: Tournament) -> list[Stage]:
+    """Every stage with its pairings, whether played or not, without results."""
+    first = func.min(GAME.c.number).label("number")
+    of = GAME.c.tournament_id == tournament.id
+    firsts = select(GAME.c.stage, first).where(of).group_by(GAME.c.stage, GAME.c.pairing).subquery()
+    query = (
+        select(firsts.c.stage, firsts.c.number, SEAT.c.entrant)
+        .join(SEAT, (SEAT.c.tournament_id == tournament.id) & (SEAT.c.number == firsts.c.number))
+        .order_by(firsts.c.number, SEAT.c.seat)
+    )
+    with database.read() as connection:
+        rows = connection.execute(query).all()
+    by_stage = groupby(rows, key=lambda row: row.stage)
+    return [Stage(stage, tuple(_pairings(group))) for stage, group in by_stage]
+
+
+def _pairings(rows: Iterable[Any]) -> Iterator[Pairing]:
+    """From the seats of their first games."""
+    for _, seats in groupby(rows, key=lambda row: row.number):
+        yield Pairing(tuple(row.entrant for row in seats))
 
 
 def check_epoch(connection: Connection, tournament: Tournament) -> None:

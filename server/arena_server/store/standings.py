@@ -81,6 +81,13 @@ def _rows(connection: Connection, tournament: Tournament, wanted: Sequence[Key],
     return found
 
 
+def rated(connection: Connection, tournament: Tournament) -> tuple[int, list[Tally]]:
+    """Number of the last game that is rated, and the tallies after it in the order of entry."""
+    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id)).scalar_one()
+    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
+    return watermark, [tally(row) for row in connection.execute(query)]
+
+
 def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
     """The same from entrants and their tallies, in the order of entry."""
     out = dict(spec.withdrawn)

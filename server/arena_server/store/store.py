@@ -8,7 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from arena_server.formats import Stage
+from arena_server.formats.season import Call
 from arena_server.model import About, Pairing, PlannedGame, Result, Spec
+from arena_server.ratings import Tally
 from arena_server.store import amendments, descriptions, lead, lock, schedule, standings, stopping, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
@@ -22,7 +24,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._locks: list[lock.Lock] = []
+        self._locks: list[lock.Lock | lock.SiteLock] = []
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Self:
@@ -155,10 +157,11 @@ class Store:
                 with it.
         """
         tournaments.check_versions(tournament)
-        self._locks.append(lock.Lock(self.database, tournament))
-        return self._locks[-1]
+        taken = lock.Lock(self.database, tournament)
+        self._locks.append(taken)
+        return taken
 
-    def add_stage(
+    def add_stage(  # noqa: PLR0913 - what a stage is
         self,
         tournament: Tournament,
         number: int,
@@ -166,6 +169,7 @@ class Store:
         deals: Sequence[Mapping[str, str]],
         *,
         again: bool = False,
+        call: Call | None = None,
     ) -> None:
         """Plans a stage: every rotation of every pairing becomes a game; numbers go on from the last stage.
 
@@ -175,13 +179,23 @@ class Store:
             pairings: as ``formats.plan`` gives them.
             deals: one for each pairing.
             again: an earlier try ended with AwayError, so this very stage may be there: then nothing is left to do.
+            call: what a stage of a season was planned upon.
 
         Raises:
             AwayError: the database is gone for the moment.
             ArenaError: the epoch is stale or the stage is there already.
         """
         self._hold()
-        schedule.add_stage(self.database, tournament, number, pairings, deals, again=again)
+        schedule.add_stage(self.database, tournament, number, pairings, deals, again=again, call=call)
+
+    def pairings(self, tournament: Tournament) -> list[Stage]:
+        """Every stage with its pairings, whether played or not, without results."""
+        return schedule.pairings(self.database, tournament)
+
+    def rated(self, tournament: Tournament) -> tuple[int, list[Tally]]:
+        """Number of the last game that is rated, and the tallies after it in the order of entry."""
+        with self.database.read() as connection:
+            return standings.rated(connection, tournament)
 
     def closed_stages(self, tournament: Tournament) -> tuple[Stage, ...]:
         """The stages without an open game, in order. Once ``open_games`` is empty these are all the stages."""
@@ -216,6 +230,14 @@ class Store:
         """Locks that went with a lost connection are taken again before anything is written."""
         for held in self._locks:
             held.hold()
+
+    def hold_site(self) -> None:
+        """Takes the database for this process as its server, until it is closed.
+
+        Raises:
+            UserError: another server has it.
+        """
+        self._locks.append(lock.SiteLock(self.database))
 
     def standings(self, tournament: Tournament) -> list[Standing]:
         """The leaderboard: best first by mu - 3 sigma, mu, name."""

@@ -166,6 +166,55 @@ class Amendment(SQLModel, table=True):
     created_at: str
 
 
+class Owner(SQLModel, table=True):
+    """Who registers bots."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    name_key: str = Field(unique=True)  # names count without regard to case
+
+
+class Bot(SQLModel, table=True):
+    """A bot that may play on a standing server."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    owner_id: int = Field(foreign_key="owner.id")
+    name: str
+    name_key: str = Field(unique=True)
+
+
+class Version(SQLModel, table=True):
+    """A version of a bot: what is rated."""
+
+    bot_id: int = Field(primary_key=True, foreign_key="bot.id")
+    name: str = Field(primary_key=True)
+    created_at: str
+    retired_at: str | None = None
+
+
+class Token(SQLModel, table=True):
+    """What a bot proves with who it is; the token itself is nowhere."""
+
+    __table_args__ = (Index("token_by_bot", "bot_id"),)
+
+    sha256: bytes = Field(primary_key=True, sa_type=LargeBinary)
+    bot_id: int = Field(foreign_key="bot.id")
+    hint: str  # its first characters, to tell tokens of one bot apart
+    created_at: str
+    revoked_at: str | None = None
+
+
+class Stage(SQLModel, table=True):
+    """What a stage of a season was planned upon, which does not follow from the contract."""
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    number: int = Field(primary_key=True)
+    day: int
+    known: int  # number of the last game that was rated then
+    present: list[list[int]] = Field(sa_type=JSON)  # entrants who could play, each with its owner
+    room: int
+
+
 def _table(name: str) -> Table:
     return SQLModel.metadata.tables[name]
 
@@ -178,3 +227,8 @@ GAME = _table("game")
 SEAT = _table("seat")
 ATTEMPT = _table("attempt")
 AMENDMENT = _table("amendment")
+OWNER = _table("owner")
+BOT = _table("bot")
+VERSION = _table("version")
+TOKEN = _table("token")
+STAGE = _table("stage")

@@ -204,9 +204,9 @@ def _create(connection: Connection, spec: Spec, name: str) -> Tournament:
         )
         .returning(TOURNAMENT.c.id)
     ).scalar_one()
-    connection.execute(
-        insert(ENTRANT), [entrant_row(spec, tournament_id, place) for place in range(len(spec.entrants))]
-    )
+    entrants = [entrant_row(spec, tournament_id, place) for place in range(len(spec.entrants))]
+    if entrants:  # a season may begin with none
+        connection.execute(insert(ENTRANT), entrants)
     return by_id(connection, tournament_id)
 
 

@@ -23,7 +23,7 @@ from arena_engine.game import Game, find
 from arena_server import formats, ratings
 from arena_server.formats import Counted
 from arena_server.model import Ending, Failure, PlannedGame, Result, canonical_json
-from arena_server.store import contracts, derived, forfeits, journal, replaying
+from arena_server.store import contracts, derived, forfeits, journal, replaying, schedule
 from arena_server.store.entries import closes, game_columns, seat_columns
 from arena_server.store.folding import tally
 from arena_server.store.standings import entrant
@@ -200,9 +200,11 @@ class _Verification:
     def _schedule(self) -> None:
         """Every game as the format plans it upon the journal's results, with the deal that follows from the secret."""
         stages = max((row.stage for row in self._games), default=0)
-        upon_results = formats.find(self._spec.format).places is not None
+        form = formats.find(self._spec.format)
+        calls = schedule.calls(self._connection, self._tournament) if form.open_ended else None
+        upon_results = form.places is not None or form.open_ended
         results = self._results() if upon_results else {}
-        planned = derived.schedule(self._tournament, self._game, stages, results)
+        planned = derived.schedule(self._tournament, self._game, stages, results, calls)
         self._planned = planned.games
         for row in self._games:
             entrants = tuple(seat.entrant for seat in self._seats.get(row.number, ()))
@@ -211,7 +213,7 @@ class _Verification:
         for number in sorted(self._planned.keys() - {row.number for row in self._games}):
             self._found("the game was deleted", number)
         self._same("planned", self._row.planned, len(self._planned))
-        if self._tournament.status is Status.FINISHED:
+        if self._tournament.status is Status.FINISHED and not form.open_ended:
             self._same("finished plan", planned.complete, computed=True)
 
     def _results(self) -> dict[int, Counted]:

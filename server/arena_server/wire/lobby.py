@@ -41,22 +41,27 @@ class Lobby:
         """The bot's token is no longer good."""
         self._sessions = {key: known for key, known in self._sessions.items() if known is not session}
 
-    def find(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> Session | None:
-        """The session that the call's token opens."""
-        for key, value in metadata or ():
-            if key == "authorization" and isinstance(value, str) and value.startswith("Bearer "):
-                return self._sessions.get(_digest(value.removeprefix("Bearer ")))
-        return None
+    async def knows(self, sha256: bytes) -> bool:
+        """Whether a bot has the token with that digest."""
+        return sha256 in self._sessions
+
+    def session(self, sha256: bytes, hello: pb.Hello) -> Session | str:  # noqa: ARG002 - others look at it
+        """The session that a known token opens, or why it opens none."""
+        return self._sessions.get(sha256, "this token is no longer good")
 
     async def play(self, _requests: object, stream: Stream) -> None:
         """Serves one stream of the Referee service."""
-        session = self.find(stream.invocation_metadata())
-        if session is None:
-            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, "no bot has this token")
+        token = _token(stream.invocation_metadata())
+        if token is None or not await self.knows(_digest(token)):
+            reason = "it gave no token" if token is None else "no bot has this token"
+            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, reason)
             return
         hello = await self._hello(stream)
         refusal = self._refusal(hello)
-        if refusal is None:
+        session = self.session(_digest(token), hello)
+        if isinstance(session, str):
+            await stream.abort(grpc.StatusCode.PERMISSION_DENIED, session)
+        elif refusal is None:
             await session.serve(stream, hello, welcome(session))
         else:
             session.arrive(refusal.text)
@@ -107,6 +112,14 @@ def option_message(value: Option) -> pb.Option:
     if isinstance(value, float):
         return pb.Option(number=value)
     return pb.Option(text=value)
+
+
+def _token(metadata: Iterable[tuple[str, str | bytes]] | None) -> str | None:
+    """What the call says who it is by."""
+    for key, value in metadata or ():
+        if key == "authorization" and isinstance(value, str) and value.startswith("Bearer "):
+            return value.removeprefix("Bearer ") or None
+    return None
 
 
 def _digest(token: str) -> bytes:

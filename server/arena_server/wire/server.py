@@ -41,6 +41,17 @@ async def _too_much_metadata(_requests: object, context: grpc.aio.ServicerContex
     await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"over {MAX_METADATA} bytes of metadata")
 
 
+def serving(lobby: Lobby) -> grpc.aio.Server:
+    """A server with our options that serves a lobby, at no address yet."""
+    server = grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
+    # Responses are bytes: the driver serialises, so that it can stamp between serialising and writing.
+    play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
+        lobby.play, request_deserializer=pb.PlayRequest.FromString
+    )
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": play})])
+    return server
+
+
 class Server:
     """Serves a lobby at one address.
 
@@ -55,13 +66,7 @@ class Server:
     """
 
     def __init__(self, lobby: Lobby, transport: str = "unix") -> None:
-        self._server = grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
-        # Responses are bytes: the driver serialises, so that it can stamp between serialising and writing.
-        play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
-            lobby.play, request_deserializer=pb.PlayRequest.FromString
-        )
-        handlers = grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": play})
-        self._server.add_generic_rpc_handlers([handlers])
+        self._server = serving(lobby)
         self.folder = _private_folder() if transport == "unix" else None
 
     async def start(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import grpc
@@ -59,12 +60,18 @@ class Session:
     Attributes:
         games: who listens, by handle; messages with other handles are dropped.
         hello: what it said of itself, once it has.
+        leaving: whether it has asked for no more games.
         arrived: done at the first Hello, with the reason why it was refused or an empty text.
     """
 
-    def __init__(self, bot: str, options: tuple[tuple[str, Option], ...]) -> None:
+    def __init__(
+        self, bot: str, options: tuple[tuple[str, Option], ...], changed: Callable[[], None] = lambda: None
+    ) -> None:
         self.bot = bot
         self.options = options
+        self.leaving = False
+        self._changed = changed
+        self._reading: asyncio.Task[None] | None = None
         self.games: dict[str, Listener] = {}
         self.hello: pb.Hello | None = None
         self.arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -93,16 +100,36 @@ class Session:
     async def serve(self, stream: Stream, hello: pb.Hello, welcome: bytes) -> None:
         """Reads the stream until it ends; a newer stream of the same bot takes the place of an older one."""
         replaced, self._stream, self.hello = self._stream, stream, hello
+        self.leaving = False
         try:
-            for listener in self._listeners if replaced is not None else ():
-                listener.lost()
+            if replaced is not None:
+                self._replace(replaced)
             await self.send(welcome)
             self.arrive()
             for listener in self._listeners:
                 listener.returned()
-            await self._read(stream)
+            self._changed()
+            self._reading = reading = asyncio.ensure_future(self._read(stream))
+            try:
+                await asyncio.wait([reading])
+            finally:
+                reading.cancel()
         finally:
             self._detach(stream)
+
+    async def end(self, goodbye: bytes) -> None:
+        """Says Goodbye and closes the stream, if there is one."""
+        stream, reading = self._stream, self._reading
+        if await self.send(goodbye) and self._stream is stream and reading is not None:
+            reading.cancel()
+
+    def _replace(self, stream: Stream) -> None:
+        """Ends an older stream: told in a task of its own, since its reader may be frozen."""
+        for listener in self._listeners:
+            listener.lost()
+        if self._reading is not None:
+            farewell = asyncio.ensure_future(_replaced(stream, self._reading))
+            farewell.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def arrive(self, refusal: str = "") -> None:
         """The bot has said Hello, and may play unless a reason is given."""
@@ -126,6 +153,10 @@ class Session:
             for listener in self._listeners:
                 listener.malformed("a second Hello" if kind else "an empty message")
             return
+        if kind == "leave":
+            self.leaving = True
+            self._changed()
+            return
         message: GameMessage = getattr(request, kind)
         addressed = self.games.get(message.handle)
         if addressed is not None:
@@ -136,3 +167,10 @@ class Session:
             self._stream = None
             for listener in self._listeners:
                 listener.lost()
+            self._changed()
+
+
+async def _replaced(stream: Stream, reading: asyncio.Task[None]) -> None:
+    goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text="another process came with this bot's token")
+    await write(stream, pb.PlayResponse(goodbye=goodbye).SerializeToString())
+    reading.cancel()

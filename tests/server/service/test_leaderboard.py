@@ -18,7 +18,7 @@ from tournaments import begin, patchwork_spec, play_on
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc, referee_pb2
 from arena_server.ratings.analysis import analyse
-from arena_server.service import Leaderboard
+from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.visibility import Caller
 from arena_server.store import Store, journal, queries
 

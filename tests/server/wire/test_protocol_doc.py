@@ -55,9 +55,9 @@ def table(title: str) -> dict[str, list[str]]:
 
 def fields(message: str) -> list[tuple[str, str]]:
     """Name and type of each, as the .proto file writes them."""
-    body = re.search(rf"^message {message} {{\n(.*?)^}}", PROTO, re.DOTALL | re.MULTILINE)
+    body = re.search(rf"^message {message} {{(?:}}|\n(.*?)^}})", PROTO, re.DOTALL | re.MULTILINE)
     assert body
-    return [(name, kind) for kind, name in re.findall(r"^ +([\w<>, ]+) (\w+) = \d+;$", body[1], re.MULTILINE)]
+    return [(name, kind) for kind, name in re.findall(r"^ +([\w<>, ]+) (\w+) = \d+;$", body[1] or "", re.MULTILINE)]
 
 
 @pytest.mark.parametrize("message", MESSAGES)

@@ -177,6 +177,7 @@ def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
         async with stream(address, token) as first:
             await first.write(HELLO)
             await first.read()
+            await session.arrived  # the client may read Welcome before the server goes on
             listener = Listener()
             session.games["game"] = listener
             async with stream(address, token) as second:
@@ -185,7 +186,8 @@ def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
                 assert listener.heard == ["lost", "returned"]
                 assert await session.send(pb.PlayResponse(goodbye=pb.Goodbye(text="bye")).SerializeToString())
                 assert (await second.read()).goodbye.text == "bye"
-                await first.write(pb.PlayRequest(move=pb.Move(handle="game", ply=0, move=">")))
+                assert (await first.read()).goodbye.code == pb.GOODBYE_CODE_REPLACED
+                assert await first.read() is grpc.aio.EOF
                 await second.write(pb.PlayRequest(move=pb.Move(handle="game", ply=1, move=">")))
                 await until(lambda: len(listener.heard) > 2)
                 assert listener.heard[2].ply == 1

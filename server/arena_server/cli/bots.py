@@ -1,0 +1,95 @@
+"""`arena bots`: who may play on a standing server. Works on its database, also while it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from arena_server.cli.options import AsJson, Db
+
+bots = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Register, list and retire bots that play on a standing server.",
+)
+
+Bot = Annotated[str, typer.Argument(metavar="BOT", help="Its name: letters, digits, '.', '_' and '-'.")]
+
+
+@bots.command()
+def add(  # noqa: PLR0913 - each option is one of the user's choices
+    bot: Bot,
+    *,
+    owner: Annotated[str, typer.Option(help="Whose it is; bots of one owner do not play rated games.")],
+    version: Annotated[str, typer.Option(help="Its version: each is rated for itself.")] = "1",
+    retire_old: Annotated[
+        bool, typer.Option("--retire-old", help="Take its earlier versions out of the field.")
+    ] = False,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register a bot, or a new version of one; a bot that is new gets a token, shown this once."""
+    from arena_server.cli.options import database_url
+    from arena_server.cli.output import show_json
+    from arena_server.store import Store, registry
+
+    with Store.open(database_url(db)) as store:
+        known = [one for one in registry.bots(store.database) if one.bot.casefold() == bot.casefold()]
+        registry.add(store.database, bot, version, owner)
+        retired = [one.version for one in known if retire_old and one.retired is None]
+        for old in retired:
+            registry.retire(store.database, bot, old)
+        token = None if known else registry.new_token(store.database, bot)
+    if as_json:
+        show_json({"bot": bot, "version": version, "owner": owner, "retired": retired, "token": token})
+        return
+    print(f"{bot} {version} of {owner} is registered")
+    for old in retired:
+        print(f"{bot} {old} is retired: what it has played counts")
+    if token:
+        print(f"its token, which is not shown again: {token}")
+
+
+@bots.command("list")
+def list_(*, db: Db = None, as_json: AsJson = False) -> None:
+    """List every version of every bot."""
+    from dataclasses import asdict
+
+    from arena_server.cli.grids import Column, Grid
+    from arena_server.cli.output import opened, show, show_json
+    from arena_server.store import registry
+
+    with opened(db, quiet=as_json) as store:
+        found = registry.bots(store.database)
+    if as_json:
+        show_json({"bots": [asdict(one) for one in found]})
+        return
+    columns = [Column(name, left=True) for name in ("bot", "version", "owner", "added", "retired", "tokens")]
+    rows = [
+        (one.bot, one.version, one.owner, one.created, one.retired or "", " ".join(f"{hint}..." for hint in one.tokens))
+        for one in found
+    ]
+    show(Grid(tuple(columns), rows))
+
+
+@bots.command()
+def retire(
+    bot: Bot,
+    *,
+    version: Annotated[str | None, typer.Option(help="Which one.  [default: all that play]")] = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a bot, or one version of it, out of the field: what it has played counts."""
+    from arena_server.cli.output import opened, show_json
+    from arena_server.store import registry
+
+    with opened(db, quiet=as_json) as store:
+        retired = registry.retire(store.database, bot, version)
+    if as_json:
+        show_json({"bot": bot, "retired": retired})
+        return
+    for one in retired:
+        print(f"{bot} {one} is retired: what it has played counts")

@@ -1,0 +1,64 @@
+"""`arena token`: what a registered bot proves with who it is. Works on the server's database, also while it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from arena_server.cli.options import AsJson, Db
+
+token = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Give a registered bot a token, change it or take it away.",
+)
+
+Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the registered bot.")]
+
+
+@token.command()
+def new(bot: Bot, *, db: Db = None, as_json: AsJson = False) -> None:
+    """Give the bot one more token: shown this once, stored as its SHA-256."""
+    _give(bot, db, instead=False, as_json=as_json)
+
+
+@token.command()
+def rotate(bot: Bot, *, db: Db = None, as_json: AsJson = False) -> None:
+    """Give the bot a token in place of all that it has."""
+    _give(bot, db, instead=True, as_json=as_json)
+
+
+@token.command()
+def revoke(
+    bot: Bot,
+    beginning: Annotated[
+        str, typer.Argument(metavar="[TOKEN]", help="The one that is meant, or its first 12 characters; nothing: all.")
+    ] = "",
+    *,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make tokens good no more; a bot that is connected with one of them has to leave."""
+    from arena_server.cli.output import opened, show_json
+    from arena_server.store import registry
+
+    with opened(db, quiet=as_json) as store:
+        revoked = registry.revoke(store.database, bot, beginning)
+    if as_json:
+        show_json({"bot": bot, "revoked": revoked})
+    else:
+        print(f"{revoked} {'token' if revoked == 1 else 'tokens'} of {bot} revoked")
+
+
+def _give(bot: str, db: str | None, *, instead: bool, as_json: bool) -> None:
+    from arena_server.cli.output import opened, show_json
+    from arena_server.store import registry
+
+    with opened(db, quiet=as_json) as store:
+        given = registry.new_token(store.database, bot, instead=instead)
+    if as_json:
+        show_json({"bot": bot, "token": given})
+    else:
+        print(f"the token of {bot}, which is not shown again: {given}")

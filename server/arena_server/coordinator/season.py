@@ -1,0 +1,242 @@
+"""A season: the coordinator of a standing server. Whoever is there plays; stages are planned while others run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from arena_engine.game import Game
+from arena_server.coordinator.coordinator import Coordinator, Turn
+from arena_server.coordinator.watching import Watcher
+from arena_server.executors import Executor
+from arena_server.formats import Stage, season
+from arena_server.formats.season import Call
+from arena_server.model import Assignment, Ending, Entrant, Pairing, Result
+from arena_server.referee.guests import Guests, Present
+from arena_server.store import Parked, Store, Tournament, registry
+from arena_server.store.dealing import dealt
+from arena_server.store.schedule import planned_games
+
+TICK = 1.0
+"""Seconds between two looks at the registry."""
+AWAY = 60.0
+"""Seconds for which a planned game waits for a bot that has left; then it is abandoned, and counts for nobody."""
+_DAY = 86_400
+
+
+class Season(Coordinator):
+    """Plays a season until it is told to stop.
+
+    Args:
+        tournament: as its lock gives it.
+        house: the bots that the server launches itself; always there.
+        guests: those that come from elsewhere.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - as a coordinator, and who plays
+        self,
+        store: Store,
+        tournament: Tournament,
+        game: Game,
+        executor: Executor,
+        watcher: Watcher,
+        house: Collection[Entrant],
+        guests: Guests,
+    ) -> None:
+        super().__init__(store, tournament, game, executor, watcher)
+        self._house = tuple(Present(entrant, 0, executor.capacity) for entrant in house)
+        self._guests = guests
+        self._planned = season.Planned()
+        self._stages = 0
+        self._pairings: list[Pairing] = []
+        self._parked: set[int] = set()
+        self._retired: set[tuple[str, str]] = set()
+        self._away: dict[int, float] = {}  # since when a seat of a planned game is, by its number
+        guests.changed = self._wake.set
+
+    @property
+    def waiting(self) -> int:
+        """Games that are planned and not begun."""
+        return len(self._queue)
+
+    # Planning
+
+    async def _fill(self) -> bool:
+        """Queues what a server before this one has left."""
+        for stage in await self._recorder.call(self._store.pairings, self.tournament):
+            self._note(stage.pairings)
+        standings = await self._recorder.call(self._store.standings, self.tournament)
+        self._parked = {standing.parked.entrant for standing in standings if standing.parked is not None}
+        opened = await self._recorder.call(self._store.open_games, self.tournament)
+        self._queue.extend(Turn(planned, voids) for planned, voids in opened)
+        return True
+
+    def _goes_on(self) -> bool:
+        return True
+
+    async def _plan_on(self) -> None:
+        if self._stopping:
+            return
+        await self._guests.see_off(self._playing())
+        await self._admit()
+        await self._withdraw()
+        while (call := await self._call()) is not None and await self._plan_upon(call):
+            pass
+
+    async def _admit(self) -> None:
+        """Whoever is new joins as a late entrant."""
+        spec = self.tournament.spec
+        known = set(spec.entrants)
+        new = [one for one in self._present() if one.entrant not in known]
+        if new:
+            entrants = spec.entrants + tuple(one.entrant for one in new)
+            grown = replace(spec, entrants=entrants, late=(), withdrawn=())
+            self.tournament = await self._recorder.call(self._store.extend, self.tournament, grown)
+            for one in new:
+                self.watcher.notes(f"{one.entrant.label} joins {self.tournament.name}")
+
+    async def _withdraw(self) -> None:
+        """Whoever is retired is taken out once it has no open game."""
+        spec, playing = self.tournament.spec, {entrant for turn in self._open() for entrant in turn.planned.seats}
+        out = {place for place, _ in spec.withdrawn} | playing
+        house = {one.entrant for one in self._house}
+        for place, entrant in enumerate(spec.entrants):
+            if place not in out and entrant not in house and _key(entrant) in self._retired:
+                self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
+                self.watcher.notes(f"{entrant.label} is retired")
+
+    async def _call(self) -> Call | None:
+        """Who could begin a game now; None where there is no room, or nobody to meet."""
+        tables = {turn.planned.pairing: turn.planned.seats for turn in self._open()}
+        here = self._places().keys()
+        room = self.executor.capacity - sum(here >= {*seats} for seats in tables.values())
+        if room < 1:
+            return None
+        load = Counter(entrant for seats in tables.values() for entrant in seats)
+        places = {entrant: place for place, entrant in enumerate(self.tournament.spec.entrants)}
+        free = sorted(
+            (places[one.entrant], one.owner)
+            for one in self._present()
+            if load[places[one.entrant]] < one.games_at_once and places[one.entrant] not in self._parked
+        )
+        if len(free) < self.tournament.spec.seats:
+            return None
+        known, _ = await self._recorder.call(self._store.rated, self.tournament)
+        return Call(int(time.time() // _DAY), known, tuple(free), room)
+
+    async def _plan_upon(self, call: Call) -> bool:
+        known, tallies = await self._recorder.call(self._store.rated, self.tournament)
+        call = replace(call, known=known)
+        ratings = [tally.rating.mu for tally in tallies]
+        pairings = season.pairings(self.tournament.spec, call, ratings, self._planned)
+        if not pairings:
+            return False
+        number = self._stages + 1
+        given = dealt(self.tournament.at(number), self.game, [Stage(1, self._pairings)], pairings)
+        await self._recorder.write(partial(self._store.add_stage, call=call), self.tournament, number, pairings, given)
+        first = (1 + len(self._pairings), 1 + len(self._pairings) * self.tournament.spec.seats)
+        planned = planned_games(self.tournament.name, number, pairings, given, first)
+        self._queue.extend(Turn(one) for one in planned)
+        self._note(pairings)
+        return True
+
+    def _note(self, pairings: Sequence[Pairing]) -> None:
+        self._stages += 1
+        self._pairings.extend(pairings)
+        self._planned.add(pairings)
+
+    # Giving out
+
+    def _next(self) -> Turn | None:
+        """The first turn whose bots are there and free; one that has waited too long is given out to be abandoned."""
+        if self._stopping or len(self._on) >= self.executor.capacity:
+            return None
+        room = self._room()
+        for turn in self._queue:
+            if self._ready(turn, room):
+                self._queue.remove(turn)
+                return turn
+        return None
+
+    def _ready(self, turn: Turn, room: Counter[int]) -> bool:
+        number = turn.planned.number
+        if self._places().keys() >= {*turn.planned.seats}:
+            self._away.pop(number, None)
+            return all(room[entrant] > 0 for entrant in turn.planned.seats)
+        return time.monotonic() - self._away.setdefault(number, time.monotonic()) > AWAY
+
+    def _room(self) -> Counter[int]:
+        """How many more games each entrant that is there can play now."""
+        room = Counter({place: one.games_at_once for place, one in self._places().items()})
+        for turn in self._running():
+            room.subtract(turn.planned.seats)
+        return room
+
+    async def _play(self, turn: Turn) -> Result:
+        if turn.planned.number in self._away:
+            return self._nobody(turn)
+        return await super()._play(turn)
+
+    def _nobody(self, turn: Turn) -> Result:
+        """An attempt at a game whose bots did not come."""
+        planned = turn.planned
+        start = self.game.start(planned.deal, len(planned.seats))
+        began = datetime.now(UTC).isoformat(timespec="seconds")
+        reason = f"a bot was away for over {AWAY:g} s"
+        return Result(self._assign(turn), Ending.VOID, None, (), (), start.text, began, 0, reason=reason)
+
+    def _assign(self, turn: Turn) -> Assignment:
+        return replace(super()._assign(turn), alone=False, anonymous=True)
+
+    def _park(self, parked: Parked) -> None:
+        self._parked.add(parked.entrant)
+        super()._park(parked)
+
+    # Who is there
+
+    def _present(self) -> list[Present]:
+        return [*self._house, *self._guests.present()]
+
+    def _places(self) -> dict[int, Present]:
+        """The entrants that are there, by index."""
+        here = {one.entrant: one for one in self._present()}
+        return {place: here[one] for place, one in enumerate(self.tournament.spec.entrants) if one in here}
+
+    def _running(self) -> Iterator[Turn]:
+        return (turn for turn in self._turns.values() if turn.planned.number in self._on)
+
+    def _open(self) -> Iterator[Turn]:
+        yield from self._queue
+        yield from self._running()
+
+    def _playing(self) -> set[Entrant]:
+        """Those whose games run or are not on record yet: whoever leaves shall find its rating up to date."""
+        entrants = self.tournament.spec.entrants
+        return {entrants[place] for turn in self._turns.values() for place in turn.planned.seats}
+
+    async def _lead(self) -> str:
+        return ""  # it would read every game of a season
+
+    async def _watch(self) -> None:
+        """Looks at the registry now and then: it changes while the season goes on."""
+        database, before = self._store.database, set[Entrant]()
+        while True:
+            await self._guests.check(await self._recorder.call(registry.identities, database))
+            self._retired = await self._recorder.call(registry.retired, database)
+            now = {one.entrant for one in self._guests.present()}
+            for change, entrants in (("is here", now - before), ("has left", before - now)):
+                for entrant in sorted(entrants, key=_key):
+                    self.watcher.notes(f"{entrant.label} {change}")
+            before = now
+            self._wake.set()
+            await asyncio.sleep(TICK)
+
+
+def _key(entrant: Entrant) -> tuple[str, str]:
+    """As the registry knows it."""
+    return entrant.name.casefold(), entrant.version

@@ -1,0 +1,170 @@
+"""Bots that run elsewhere: they come with a token of the registry, and have one session over however many streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from arena.v1 import referee_pb2 as pb
+from arena_engine.game import Game
+from arena_server.launching.processes import Exit, Output
+from arena_server.model import Entrant, Identity
+from arena_server.referee.stalls import Stalls
+from arena_server.wire.lobby import Lobby
+from arena_server.wire.session import Session
+
+START_LIMIT_S = 30.0
+"""Seconds that a guest has to get ready for a game."""
+LATE_REPLY_S = 60.0
+"""Seconds after which an answer to a game that is over is awaited no more."""
+MAX_GAMES_AT_ONCE = 8
+"""Games that one guest can play at the same time, whatever it offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A guest that can be given games."""
+
+    entrant: Entrant
+    owner: int
+    games_at_once: int
+
+
+class Elsewhere:
+    """Stands for the process of a guest, of which nothing is known here.
+
+    Attributes:
+        pid: there is none.
+        exited: never done.
+    """
+
+    pid = None
+
+    def __init__(self) -> None:
+        self.exited: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
+
+    async def output(self) -> Output:
+        """What it says stays with its author."""
+        return Output()
+
+
+class Guest:
+    """A guest as one game has it.
+
+    Attributes:
+        rested: set once a late answer came.
+    """
+
+    alive = True
+
+    def __init__(self, session: Session, stalls: Stalls) -> None:
+        self.session = session
+        self.process = Elsewhere()
+        self.rested = asyncio.Event()
+        self._stalls = stalls
+
+    def ready_by(self) -> float:
+        """When it must be ready for a game that begins now."""
+        return self._stalls.now().at + START_LIMIT_S
+
+    def let_go(self, handle: str) -> None:
+        """The game is over: a late answer is awaited for a while only."""
+        if handle in self.session.games:
+            asyncio.get_running_loop().call_later(LATE_REPLY_S, self.session.games.pop, handle, None)
+
+
+class Guests(Lobby):
+    """The lobby of the bots that come from elsewhere.
+
+    Args:
+        game: what is played here.
+        identify: who has the token with that SHA-256; None: nobody.
+
+    Attributes:
+        changed: called whenever one comes, goes, or asks for no more games.
+    """
+
+    def __init__(self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]]) -> None:
+        super().__init__(game)
+        self.changed: Callable[[], None] = lambda: None
+        self._identify = identify
+        self._identities: dict[bytes, Identity] = {}
+        self._guests: dict[Entrant, tuple[Session, bytes]] = {}  # each with the digest of its token
+
+    async def knows(self, sha256: bytes) -> bool:
+        """Asks the registry."""
+        found = await self._identify(sha256)
+        if found is None:
+            return False
+        self._identities[sha256] = found
+        return True
+
+    def session(self, sha256: bytes, hello: pb.Hello) -> Session | str:
+        """That of the version which the bot says it is, by default of the newest."""
+        identity = self._identities[sha256]
+        if hello.bot and hello.bot.casefold() != identity.bot.casefold():
+            return f"this token is {identity.bot}'s, the bot calls itself {hello.bot}"
+        if not identity.versions:
+            return f"every version of {identity.bot} is retired"
+        version = hello.version or identity.versions[-1]
+        if version not in identity.versions:
+            known = ", ".join(identity.versions)
+            return f"{identity.bot} has no version {version} that plays, only {known}: register it first"
+        entrant = Entrant(identity.bot, version, "")
+        known_session = self._guests.get(entrant)
+        session = known_session[0] if known_session else Session(entrant.label, (), self._tell)
+        self._guests[entrant] = session, sha256
+        return session
+
+    def guest(self, entrant: Entrant, stalls: Stalls) -> Guest:
+        """One that has been here, for a game; it may come back while that is on."""
+        return Guest(self._guests[entrant][0], stalls)
+
+    def present(self) -> list[Present]:
+        """Those that are connected and want games."""
+        found = []
+        for entrant, (session, sha256) in self._guests.items():
+            if session.connected and not session.leaving and session.hello is not None:
+                at_once = max(1, min(session.hello.games_at_once, MAX_GAMES_AT_ONCE))
+                found.append(Present(entrant, self._identities[sha256].owner, at_once))
+        return found
+
+    def _tell(self) -> None:
+        self.changed()
+
+    @property
+    def connections(self) -> int:
+        """How many are connected."""
+        return sum(session.connected for session, _ in self._guests.values())
+
+    async def see_off(self, playing: Collection[Entrant]) -> None:
+        """Says Goodbye to those that asked for no more games and play none."""
+        for entrant, (session, _) in list(self._guests.items()):
+            if session.leaving and session.connected and entrant not in playing:
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
+
+    async def check(self, identities: Mapping[bytes, Identity]) -> None:
+        """Says Goodbye to those whose tokens or versions are no longer good.
+
+        Args:
+            identities: everybody who may play, by digest of the token.
+        """
+        for entrant, (session, sha256) in list(self._guests.items()):
+            identity = identities.get(sha256)
+            if identity is not None and entrant.version in identity.versions:
+                self._identities[sha256] = identity
+            elif session.connected:
+                why = "its token was revoked" if identity is None else "this version is retired"
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text=why)))
+
+    async def close(self, retry_after_s: float) -> None:
+        """Tells all that the server stops, and when to try again."""
+        goodbye = pb.Goodbye(
+            code=pb.GOODBYE_CODE_SHUTDOWN, text="the arena stops", retry_after_ms=round(retry_after_s * 1000)
+        )
+        await asyncio.gather(*(session.end(_goodbye(goodbye)) for session, _ in self._guests.values()))
+
+
+def _goodbye(goodbye: pb.Goodbye) -> bytes:
+    return pb.PlayResponse(goodbye=goodbye).SerializeToString()

@@ -1,0 +1,82 @@
+"""What a server tells of itself while it runs: a line of JSON for each event, and figures for Prometheus."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from arena_server.coordinator.watching import Snapshot
+from arena_server.model import Result, UserError
+
+BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
+
+
+class Scribe:
+    """Watches a season.
+
+    Attributes:
+        registry: of the figures.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._games = Counter("arena_games", "Games played, by ending.", ["ending"], registry=self.registry)
+        self._moves = Counter("arena_moves", "Moves played.", registry=self.registry)
+        self._latency = Histogram(
+            "arena_move_seconds", "From a request to its answer.", buckets=BUCKETS, registry=self.registry
+        )
+        self._stalled = Counter("arena_stalled_seconds", "Stalls of the server itself.", registry=self.registry)
+
+    def gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
+        """A figure that is looked at when it is asked for."""
+        Gauge(f"arena_{name}", about, registry=self.registry).set_function(value)
+
+    def publish(self, port: int) -> int:
+        """Serves the figures on 127.0.0.1; the port.
+
+        Raises:
+            UserError: somebody else has that port.
+        """
+        try:
+            server, _ = start_http_server(port, "127.0.0.1", self.registry)
+        except OSError as error:
+            raise UserError(f"no metrics: {error.strerror}", f"127.0.0.1:{port}", "choose another port") from None
+        return int(server.server_port)
+
+    def tell(self, event: str, **fields: Any) -> None:
+        """Writes a line."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sys.stdout.write(json.dumps({"at": at, "event": event, **fields}) + "\n")
+        sys.stdout.flush()
+
+    # As the watcher of a coordinator
+
+    def stands(self, snapshot: Snapshot) -> None:
+        """How many games there are."""
+        self.tell("standings", planned=snapshot.progress.planned, rated=snapshot.progress.folded)
+
+    def ended(self, result: Result) -> None:
+        """A game is on record."""
+        self._games.labels(result.ending).inc()
+        self._moves.inc(len(result.moves))
+        self._stalled.inc(result.stalled_us / 1e6)
+        for move in result.moves:
+            self._latency.observe(move.used_us / 1e6)
+        self.tell(
+            "game",
+            game=result.assignment.game_id,
+            attempt=result.assignment.token.attempt,
+            bots=list(result.assignment.labels),
+            ending=str(result.ending),
+            blamed=list(result.blamed),
+            plies=len(result.moves),
+        )
+
+    def notes(self, line: str) -> None:
+        """Something that the organiser should read."""
+        self.tell("note", text=line)

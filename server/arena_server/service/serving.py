@@ -1,0 +1,131 @@
+"""`arena serve`: a season that is played until somebody stops it.
+
+Nothing here imports grpc before the keeper has started (design, decision 10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from arena_engine.game import Game, find
+from arena_server.coordinator.coordinator import Interrupted
+from arena_server.coordinator.event import bots_of, prepare_grpc, run_loop, spec_of
+from arena_server.coordinator.facts import command_line, facts
+from arena_server.coordinator.settings import Settings
+from arena_server.formats import SEASON
+from arena_server.launching.bots import Bot
+from arena_server.launching.processes import Keeper
+from arena_server.model import Entrant, Identity, Spec, UserError
+from arena_server.ratings import check_draw_probability
+from arena_server.service.scribe import Scribe
+from arena_server.service.settings import ServeSettings
+from arena_server.store import Store, Tournament, contracts, queries, registry
+from arena_server.store.lists import MissingError
+from arena_server.store.tournaments import check_name
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What is to be served, and how."""
+
+    settings: ServeSettings
+    spec: Spec
+    game: Game
+    bots: Mapping[Entrant, Bot]
+
+    @classmethod
+    def of(cls, settings: ServeSettings) -> Serving:
+        """Checks everything that can be checked before anything is stored or started.
+
+        Raises:
+            UserError: a setting that cannot be served.
+        """
+        game = find("patchwork")
+        check_name(settings.season)
+        asked = Settings.said(
+            {"format": SEASON, "bots": settings.bots, "time": settings.time, "edition": settings.edition}
+        )
+        bots = {bot.entrant: bot for bot in bots_of(asked)}
+        spec = spec_of(asked, game, list(bots))
+        check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
+        if spec.time_control.cpu:
+            fix = "let the wall clock count"
+            raise UserError("CPU time of bots elsewhere cannot be read", repr(settings.time), fix)
+        return cls(settings, spec, game, bots)
+
+    def run(self) -> None:
+        """Serves until SIGTERM or Ctrl-C; everything that was played is recorded then.
+
+        Raises:
+            UserError: another server has the database, an address or the socket.
+            ArenaError: games cannot be played or recorded.
+        """
+        with Store.open(self.settings.db) as store:
+            store.hold_site()
+            registry.add_house(store.database, tuple(self.bots))
+            with store.lock(self._season(store)) as lock:
+                keeper = Keeper.start()
+                prepare_grpc()
+                store.begin_run(lock.tournament, facts(self.game, command_line(), self._facts()))
+                run_loop(self._serve(store, lock.tournament, keeper))
+
+    def _facts(self) -> dict[str, object]:
+        return {"concurrency": self.settings.concurrency, "restart": "never", "transport": "unix"}
+
+    def _season(self, store: Store) -> Tournament:
+        """The season of that name, made where it is not there."""
+        try:
+            found = queries.tournament(store, self.settings.season)
+        except MissingError:
+            return store.enter(self.spec, name=self.settings.season).tournament
+        held = replace(found.spec, entrants=(), late=(), withdrawn=())
+        differences = contracts.differences(held, replace(self.spec, entrants=()))
+        if differences:
+            fix = "give the same settings again, or begin another season with its own name"
+            raise UserError(f"{found.name} is played by another contract", "; ".join(differences), fix)
+        return found
+
+    async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper) -> None:
+        from arena_server.coordinator.season import Season  # noqa: PLC0415 - imports grpc: after the keeper
+        from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - likewise
+        from arena_server.referee.guests import Guests  # noqa: PLC0415 - likewise
+        from arena_server.service.hall import Hall  # noqa: PLC0415 - likewise
+
+        async def identify(sha256: bytes) -> Identity | None:
+            return await asyncio.to_thread(registry.bearer, store.database, sha256)
+
+        scribe = Scribe()
+        guests = Guests(self.game, identify)
+        capacity = self.settings.concurrency
+        async with LocalExecutor(self.game, self.bots, keeper, capacity=capacity, guests=guests) as executor:
+            season = Season(store, tournament, self.game, executor, scribe, tuple(self.bots), guests)
+            season.grace = self.settings.grace
+            scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
+            scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
+            scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
+            hall = Hall(self.settings, guests, store)
+            draining: list[asyncio.Task[None]] = []
+
+            def stop() -> None:
+                scribe.tell("stopping" if not draining else "stopping at once")
+                draining.append(asyncio.ensure_future(hall.drain()))
+                season.stop()
+
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, stop)
+            addresses = await hall.open()
+            try:
+                metrics = None if self.settings.metrics is None else scribe.publish(self.settings.metrics)
+                scribe.tell(
+                    "serving", database=store.label, season=tournament.name, addresses=addresses, metrics=metrics
+                )
+                with suppress(Interrupted):
+                    await season.run()
+            finally:
+                await guests.close(self.settings.retry_after)
+                await hall.close()
+        scribe.tell("stopped")

@@ -1,0 +1,258 @@
+"""A standing server and bots that join it, as real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import grpc
+import pytest
+import trustme
+from command import ARENA, arena, bot, environment, nothing_left
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from arena.v1 import leaderboard_pb2 as pb
+from arena.v1 import leaderboard_pb2_grpc
+from arena_server.store import Store, queries
+from arena_server.store.verify import verify
+
+PATIENCE = 60.0
+"""Seconds for anything to happen on a slow machine."""
+
+
+def wait_for(look: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.1)
+    return found
+
+
+class Server:
+    """`arena serve` in a folder."""
+
+    def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
+        self.folder = folder
+        self._log = folder / f"serve{time.monotonic_ns()}.log"
+        with self._log.open("wb") as log:
+            listen = ("--listen", f"127.0.0.1:{port}", "--time", "2s")
+            command = [*ARENA, "serve", *listen, *options]
+            self.process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log)
+        self.begun = wait_for(lambda: self.events("serving"), f"{self.text()}")[0]
+        self.address: str = self.begun["addresses"][0]
+
+    def text(self) -> str:
+        return self._log.read_text()
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        assert self.process.poll() is None or self.process.returncode == 0, self.text()
+        lines = [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
+        return [line for line in lines if line["event"] == kind]
+
+    def games(self, *names: str) -> list[dict[str, Any]]:
+        """Those that were played by all of these, which are names with versions."""
+        return [game for game in self.events("game") if {*names} <= {*game["bots"]}]
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+class Joined:
+    """`arena join` of a bot that plays the first legal move."""
+
+    def __init__(self, folder: Path, name: str, server: str, token: str, *options: str) -> None:
+        self._log = folder / f"{name}{time.monotonic_ns()}.log"
+        path = bot(folder, name)
+        with self._log.open("wb") as log:
+            command = [*ARENA, "join", path, "--server", server, *options]
+            given = environment(ARENA_TOKEN=token)
+            self.process = subprocess.Popen(command, cwd=folder, env=given, stdout=log, stderr=log)
+
+    def text(self) -> str:
+        return self._log.read_text()
+
+    def wait(self) -> int:
+        return self.process.wait(PATIENCE)
+
+
+class Site:
+    """A folder with a database, and what runs there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.servers: list[Server] = []
+        self.joined: list[Joined] = []
+
+    def token(self, name: str, owner: str = "") -> str:
+        done = arena("bots", "add", name, "--owner", owner or f"owner-{name}", "--json", cwd=self.folder)
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(done.stdout)["token"])
+
+    def serve(self, *options: str, port: int = 0) -> Server:
+        self.servers.append(Server(self.folder, *options, port=port))
+        return self.servers[-1]
+
+    def join(self, name: str, server: str, token: str, *options: str) -> Joined:
+        self.joined.append(Joined(self.folder, name, server, token, *options))
+        return self.joined[-1]
+
+    def close(self) -> None:
+        for one in (*self.joined, *self.servers):
+            if one.process.poll() is None:
+                one.process.terminate()
+        for one in (*self.joined, *self.servers):
+            with suppress(subprocess.TimeoutExpired):
+                one.process.wait(10)
+            one.process.kill()
+            one.process.wait()
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    with nothing_left(tmp_path, monkeypatch):
+        opened = Site(tmp_path)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def check(folder: Path) -> None:
+    """The season is what its journal says."""
+    with Store.open(str(folder / "arena.db"), create=False) as store:
+        report = verify(store, queries.tournament(store, "season"))
+    assert report.ok, report.problems
+
+
+def test_bots_from_elsewhere_play_rated_games_beside_a_house_bot(site: Site) -> None:
+    tokens = {name: site.token(name) for name in ("ada", "bob")}
+    server = site.serve("--bot", "random", "--metrics", "0", "--socket", str(site.folder / "socket"))
+    for name, token in tokens.items():
+        site.join(name, server.address, token)
+    pairs = (("ada 1", "bob 1"), ("ada 1", "random 1.0"), ("bob 1", "random 1.0"))
+    wait_for(lambda: all(server.games(*pair) for pair in pairs), "games of everybody with everybody")
+    assert all(game["ending"] == "normal" for game in server.events("game"))
+    figures = urlopen(f"http://127.0.0.1:{server.begun['metrics']}/metrics", timeout=10).read().decode()
+    assert 'arena_games_total{ending="normal"}' in figures
+    assert "arena_connections 2.0" in figures
+    socket = site.folder / "socket"
+    assert socket.stat().st_mode & 0o777 == 0o700
+    with grpc.insecure_channel(f"unix:{socket}") as channel:
+        health = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
+    assert health.status == health_pb2.HealthCheckResponse.SERVING
+
+    first, second = site.joined
+    first.process.send_signal(signal.SIGINT)
+    assert first.wait() == 0
+    assert "leaving" in first.text()
+    assert "ada 1: rank " in first.text()
+
+    assert server.stop() == 0
+    assert second.process.poll() is None  # it looks for the server to come back
+    check(site.folder)
+    local = json.loads(arena("leaderboard", "--json", cwd=site.folder).stdout)
+    again = site.serve(port=int(server.address.rpartition(":")[2]))
+    with grpc.insecure_channel(again.address) as channel:
+        board = leaderboard_pb2_grpc.LeaderboardStub(channel).GetLeaderboard(pb.GetLeaderboardRequest(), timeout=10)
+    names = [row["bot"] for row in local["standings"]]
+    assert [row.bot.name for row in board.standings] == names
+    assert {*names} == {"ada", "bob", "random"}
+    assert again.stop() == 0
+
+
+def test_a_server_that_is_killed_goes_on_with_the_same_bots(site: Site) -> None:
+    tokens = {name: site.token(name) for name in ("ada", "bob")}
+    server = site.serve()
+    joined = [site.join(name, server.address, token) for name, token in tokens.items()]
+    wait_for(lambda: server.games("ada 1", "bob 1"), "a game")
+    server.process.kill()
+    server.process.wait()
+    again = site.serve(port=int(server.address.rpartition(":")[2]))
+    before = {game["game"] for game in [json.loads(line) for line in server.text().splitlines()] if "game" in game}
+    wait_for(lambda: len(again.games("ada 1", "bob 1")) > 1, "games after the restart")
+    assert not before & {game["game"] for game in again.events("game")}  # none is played twice
+    assert [one.process.poll() for one in joined] == [None, None]
+    again.process.send_signal(signal.SIGTERM)
+    again.process.send_signal(signal.SIGTERM)
+    assert again.process.wait(PATIENCE) == 0
+    check(site.folder)
+
+
+def test_bots_leave_by_themselves_and_owners_do_not_play_their_own(site: Site) -> None:
+    mine = [site.token(name, "Ada") for name in ("ada", "eve")]
+    other = site.token("bob")
+    server = site.serve()
+    site.join("eve", server.address, mine[1])
+    site.join("bob", server.address, other)
+    ada = site.join("ada", server.address, mine[0], "--games", "2", "--json")
+    assert ada.wait() == 0, ada.text()
+    assert json.loads(ada.text()[ada.text().index("{") :])["bot"] == "ada"
+    wait_for(lambda: server.games("ada 1"), "its games in the log")
+    assert not server.games("ada 1", "eve 1")
+    arena("token", "revoke", "bob", cwd=site.folder)
+    assert site.joined[1].wait() in (0, 2)
+    arena("bots", "retire", "eve", cwd=site.folder)
+    assert site.joined[0].wait() in (0, 2)
+
+
+def test_wrong_tokens_are_one_line(site: Site) -> None:
+    token = site.token("ada")
+    server = site.serve()
+    for given, name, told in (
+        ("arena_wrong", "ada", "no bot has this token"),
+        (token, "bob", "this token is ada's"),
+    ):
+        joined = site.join(name, server.address, given)
+        assert joined.wait() == 2
+        assert told in joined.text()
+        assert len(joined.text().strip().splitlines()) == 1
+    old = site.join("ada", server.address, token, "--version", "7")
+    assert old.wait() == 2
+    assert "no version 7" in old.text()
+    assert arena("token", "revoke", "ada", cwd=site.folder).returncode == 0
+    assert site.join("ada", server.address, token).wait() == 2
+
+
+def test_a_second_server_is_refused(site: Site) -> None:
+    socket = site.folder / "socket"
+    first = site.serve("--socket", str(socket))
+    for options, told in (
+        ((), "this database has a server already"),
+        (("--db", "other.db", "--listen", first.address), "cannot listen there"),
+        (("--db", "other.db", "--listen", "127.0.0.1:0", "--socket", str(socket)), "another server has this socket"),
+        (("--db", "other.db", "--listen", "0.0.0.0:0"), "a plain wire beyond this machine"),
+    ):
+        done = arena("serve", *options, cwd=site.folder)
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    with grpc.insecure_channel(f"unix:{socket}") as channel:
+        health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
+
+
+def test_over_tls(site: Site) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(site.folder / "ca.pem")
+    issued = authority.issue_cert("127.0.0.1")
+    issued.cert_chain_pems[0].write_to_path(site.folder / "cert.pem")
+    issued.private_key_pem.write_to_path(site.folder / "key.pem")
+    token = site.token("ada")
+    server = site.serve("--bot", "random", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    joined = site.join("ada", server.address, token, "--ca", "ca.pem", "--games", "2")
+    assert joined.wait() == 0, joined.text()
+    assert server.games("ada 1", "random 1.0")
+    assert "ada 1: rank" in joined.text()
+    trustme.CA().cert_pem.write_to_path(site.folder / "stranger.pem")
+    refused = site.join("ada", server.address, token, "--ca", "stranger.pem")
+    time.sleep(2)
+    assert refused.process.poll() is None  # a certificate may be mended while it waits
+    os.kill(refused.process.pid, signal.SIGTERM)
+    refused.wait()
+    assert len(server.games("ada 1")) == len(server.games("ada 1", "random 1.0"))
