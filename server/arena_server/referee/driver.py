@@ -52,12 +52,22 @@ class Driver:
         self._alarm = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def seat(self, letter: str, player: Player | Guest) -> None:
-        """A bot takes its seat."""
-        chair = self.chairs[letter] = Chair(self, letter, player)
+    async def seat(self, letter: str, player: Player | Guest) -> bool:
+        """A bot takes its seat; False: its process, which had played before, was gone before it was given this game."""
+        kept = not player.fresh
+        chair = self.chairs[letter] = Chair(self, letter, player, kept=kept)
         await self.happen(events.Seated(letter, player.ready_by()))
         if not chair.player.alive:
             chair.exited()
+        if not kept:
+            return True
+        awaited: list[asyncio.Future[Any]] = [chair.taken, self.finished]
+        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        if self.finished.done() or chair.taken.result():
+            return True
+        chair.close()
+        await self.happen(events.Unseated(letter))
+        return False
 
     async def leave_empty(self, letter: str, reason: str, evidence: str) -> None:
         """No bot could be had for the seat."""
@@ -137,9 +147,10 @@ class Chair:
         sent: the last messages to it, with their instants.
         heard: the last ones from it.
         cpu_us: CPU time of its process when it took the seat.
+        taken: of a process that had played before: whether it said Ready, or was gone before that.
     """
 
-    def __init__(self, driver: Driver, letter: str, player: Player | Guest) -> None:
+    def __init__(self, driver: Driver, letter: str, player: Player | Guest, *, kept: bool) -> None:
         self.driver = driver
         self.letter = letter
         self.player = player
@@ -149,6 +160,9 @@ class Chair:
         self.sent: deque[tuple[float, bytes]] = deque(maxlen=KEPT_MESSAGES)
         self.heard: deque[Heard] = deque(maxlen=KEPT_MESSAGES)
         self.cpu_us = usage.cpu_us(player.process.pid)
+        self.taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if not kept:
+            self.taken.set_result(True)
         self._late: asyncio.Future[None] | None = None
         player.session.games[self.handle] = self
         player.process.exited.add_done_callback(self.exited)
@@ -199,6 +213,8 @@ class Chair:
     def received(self, message: GameMessage, at: float) -> None:
         """A message for this game."""
         self.heard.append(Heard(at, message))
+        if not self.taken.done():
+            self.taken.set_result(True)
         if isinstance(message, pb.Resign) or (
             isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking
         ):
@@ -222,6 +238,13 @@ class Chair:
 
     def exited(self, _future: object = None) -> None:
         """The process is gone."""
+        if not self.taken.done():
+            self.taken.set_result(False)
+        if not self.taken.result():
+            return
+        if self.player.dismissed:
+            self.driver.post(events.Dismissed(self.letter))
+            return
         gone = self.player.process.exited.result()
         self.driver.post(events.Exited(self.letter, gone.describe(), gone.output.stderr))
 

@@ -22,6 +22,12 @@ class NotSeated(NamedTuple):
     evidence: str = ""
 
 
+class Unseated(NamedTuple):
+    """The seat's process was gone before it was given this game: it will be seated once more."""
+
+    seat: str
+
+
 class Ready(NamedTuple):
     """The seat is prepared."""
 
@@ -79,11 +85,31 @@ class Exited(NamedTuple):
     evidence: str = ""
 
 
+class Dismissed(NamedTuple):
+    """We took the seat's process away: nobody's fault."""
+
+    seat: str
+
+
 class Ticked(NamedTuple):
     """Time has passed."""
 
 
-Event = Seated | NotSeated | Ready | Replied | Failed | Resigned | Malformed | Lost | Returned | Exited | Ticked
+Event = (
+    Seated
+    | NotSeated
+    | Unseated
+    | Ready
+    | Replied
+    | Failed
+    | Resigned
+    | Malformed
+    | Lost
+    | Returned
+    | Exited
+    | Dismissed
+    | Ticked
+)
 
 
 class Begin(NamedTuple):

@@ -56,7 +56,8 @@ class Guest:
         rested: set once a late answer came.
     """
 
-    alive = True
+    alive = fresh = True
+    dismissed = False
 
     def __init__(self, session: Session, stalls: Stalls) -> None:
         self.session = session

@@ -16,6 +16,7 @@ from arena_server.referee.clocks import Now, Reading, SeatClock
 from arena_server.referee.events import (
     Ask,
     Begin,
+    Dismissed,
     Effect,
     Event,
     Exited,
@@ -30,6 +31,7 @@ from arena_server.referee.events import (
     Returned,
     Seated,
     Ticked,
+    Unseated,
 )
 
 MAX_STALLED = 2.0
@@ -166,6 +168,8 @@ class Match:
                 return [self._begin(seat)]
             case NotSeated(reason=reason, evidence=evidence):
                 self._fail(seat, _Trouble(Ending.START_FAILURE, reason, evidence), now)
+            case Unseated():
+                seat.ready_by = seat.lost_at = None
             case Ready():
                 return self._take_ready(seat)
             case Returned():
@@ -181,6 +185,8 @@ class Match:
                 self._suffer(seat, _Trouble(Ending.RESIGN, "gave up"), now)
             case Exited(reason=reason, evidence=evidence):
                 self._suffer(seat, _Trouble(Ending.CRASH, reason, evidence), now)
+            case Dismissed():
+                return [self._over(Ending.VOID, now, f"the process of seat {seat.letter} hung in another game")]
         return []
 
     def _begin(self, seat: _Seat) -> Begin:

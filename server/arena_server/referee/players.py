@@ -41,7 +41,9 @@ class Player:
     Attributes:
         games: how many it plays now.
         used: when it last began or ended a game.
+        fresh: whether it has not been given a game yet.
         rested: set once a late answer came.
+        dismissed: whether we have stopped it.
     """
 
     def __init__(self, bot: Bot, process: Process, session: Session, stalls: Stalls) -> None:
@@ -53,7 +55,8 @@ class Player:
         self._stalls = stalls
         self._started = stalls.now()
         self.rested = asyncio.Event()
-        self._fresh = True
+        self.dismissed = False
+        self.fresh = True
 
     @property
     def alive(self) -> bool:
@@ -68,8 +71,8 @@ class Player:
     def ready_by(self) -> float:
         """When it must be ready for a game that begins now: a new process has one start limit for everything."""
         now = self._stalls.now()
-        start = self._started if self._fresh else now
-        self._fresh = False
+        start = self._started if self.fresh else now
+        self.fresh = False
         return now.at - now.running_since(start) + self.bot.manifest.start_limit_us / 1e6
 
     async def news(self, seconds: float) -> bool:
@@ -197,6 +200,7 @@ class Players:
                 own.remove(player)
 
     async def _stop(self, player: Player) -> None:
+        player.dismissed = player.alive
         self._forget(player)
         await player.session.send(messages.goodbye("the arena has no more games for this process"))
         await asyncio.wait([player.process.exited], timeout=FAREWELL)

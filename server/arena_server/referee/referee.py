@@ -95,12 +95,12 @@ class Referee:
             await driver.seat(letter, self.guests.guest(entrant, self._stalls))
             return
         try:
-            player = await self._players.acquire(entrant, self.bots[entrant])
+            players[letter] = await self._players.acquire(entrant, self.bots[entrant])
+            while not await driver.seat(letter, players[letter]):  # it died of something else: a new process plays
+                await self._players.release(players.pop(letter), thinking=False)
+                players[letter] = await self._players.acquire(entrant, self.bots[entrant])
         except StartError as failure:
             await driver.leave_empty(letter, failure.reason, failure.evidence)
-        else:
-            players[letter] = player
-            await driver.seat(letter, player)
 
     def _margin_us(self, entrant: Entrant) -> int:
         return MARGIN_LAUNCHED_US if entrant in self.bots else MARGIN_REMOTE_US

@@ -16,6 +16,7 @@ from arena_server.model import FAILURES, Ending, Result
 from arena_server.referee.clocks import Now
 from arena_server.referee.events import (
     Ask,
+    Dismissed,
     Event,
     Exited,
     Failed,
@@ -28,6 +29,7 @@ from arena_server.referee.events import (
     Returned,
     Seated,
     Ticked,
+    Unseated,
 )
 from arena_server.referee.match import Match
 
@@ -63,6 +65,27 @@ def test_a_game_ends_by_the_rules() -> None:
     assert result.outcome == simulation.match.state.outcome
     assert len(result.moves) == len(simulation.match.plies)
     assert simulation.overs == [result]
+
+
+def test_a_seat_whose_process_was_gone_before_is_seated_once_more() -> None:
+    """However long the new process takes: its start limit is its own."""
+    again: list[tuple[float, Event]] = [
+        (0.1, Seated("a", 102.0)),
+        (0.2, Lost("a")),
+        (0.3, Unseated("a")),
+        (5.0, Seated("a", 110.0)),
+        (5.1, Ready("a")),
+    ]
+    simulation = Simulation(GAME, assignment(GAME, "100ms", 2), dict.fromkeys("ab", plays()), {"a": again})
+    assert simulation.run().ending is Ending.NORMAL
+    assert [begin.seat for begin in simulation.begins] == ["a", "b", "a"]
+
+
+def test_a_process_that_we_take_away_voids_its_other_games() -> None:
+    for ply in (0, 3):
+        _, result = run(b=at_ply(ply, events(Dismissed("a"))))
+        assert (result.ending, result.outcome, result.failures) == (Ending.VOID, None, ())
+        assert result.reason == "the process of seat a hung in another game"
 
 
 def test_requests_carry_just_the_plies_that_the_seat_has_not_seen() -> None:

@@ -101,6 +101,17 @@ def test_processes_are_kept_between_games(tmp_path: Path) -> None:
     assert not any(psutil.pid_exists(int(pid)) for pid in pids)
 
 
+def test_a_bot_that_dies_between_two_games_is_started_afresh(tmp_path: Path) -> None:
+    """Its exit is known a moment after the next game was given to it; no game is charged with that."""
+    dies = bot(tmp_path, "dies", "return state.legal_moves()[0]")
+    ends = "    def on_end(self, result):\n        import os\n        os._exit(1)\n"
+    path = Path(dies)
+    path.write_text(path.read_text().replace("    def choose(", f"{ends}\n    def choose("))
+    lives = bot(tmp_path, "lives", "return state.legal_moves()[0]")
+    games = play(tmp_path, [dies, lives], game="patchwork", games=20)
+    assert [game[:2] for game in games] == [["normal", ""]] * 20
+
+
 def test_or_started_anew_for_each_game(tmp_path: Path) -> None:
     body = "open({log!r}, 'a').write(f'{{__import__(\"os\").getpid()}}\\n'); return state.legal_moves()[0]"
     log = tmp_path / "pids"
