@@ -13,7 +13,7 @@ sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
 
-PARTS = ("referee", "recording", "engine", "gym")
+PARTS = ("referee", "recording", "engine", "gym", "query")
 """Modules with a `measure`; the referee's comes first, since its keeper must start before grpc is imported."""
 AIMS = {
     "referee_over_floor": "<= 1.6",
@@ -22,6 +22,8 @@ AIMS = {
     "legal_moves_compiled_over_pure": ">= 5",
     "after_compiled_over_pure": ">= 5",
     "uct_playouts_per_cpu_s": ">= 60,000",
+    "leaderboard_p50_ms_1m_games": "<= 5",
+    "leaderboard_1m_over_10k": "<= 1.5",
 }
 """What we aim at, beside the figure."""
 

@@ -17,6 +17,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Self
 
 from arena_engine.game import SEATS, Outcome
@@ -225,6 +226,8 @@ def labels(entrants: Sequence[Entrant]) -> tuple[str, ...]:
 
 def _label(entrant: Entrant, namesakes: Sequence[Entrant]) -> str:
     """Of one among those of its name and version, itself included."""
+    if len(namesakes) == 1:
+        return entrant.label
     others = [dict(other.options) for other in namesakes]
     told = [
         f"{name}={str(value).lower() if isinstance(value, bool) else value}"
@@ -291,7 +294,7 @@ class Probation:
             raise UserError("no such end of a probation", repr(self.then), fix, key=("probation", "then"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that it keeps its labels
 class Spec:
     """What is to be played: all that shapes the result of a tournament.
 
@@ -382,7 +385,12 @@ class Spec:
             **plain,
         )
 
-    @property
+    @cached_property
+    def name_keys(self) -> tuple[str, ...]:
+        """Of the entrants, in their order: their names as they are compared."""
+        return tuple(entrant.name.casefold() for entrant in self.entrants)
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Of the entrants, in their order."""
         return labels(self.entrants)

@@ -28,7 +28,12 @@ class Rating:
     @property
     def conservative(self) -> float:
         """What it is worth at least, almost surely: mu - 3 sigma."""
-        return self.mu - 3 * self.sigma
+        return conservative(self.mu, self.sigma)
+
+
+def conservative(mu: float, sigma: float) -> float:
+    """What boards are sorted by."""
+    return mu - 3 * sigma
 
 
 INITIAL = Rating(MU, SIGMA)

@@ -80,9 +80,8 @@ class Estimates:
             raise UserError(what, f"{tournament.name} has {progress.folded} of {bots}", fix)
         selection = queries.selection(self._store, tournament)
         strengths = analyse(selection.games, tournament.spec, resample=False).strengths
-        rows = list(zip(selection.board.standings, selection.board.places, strict=True))
-        keys = sorted((_key(strengths[place], place) for _, place in rows), key=order)
-        by_place = {place: row for row, place in rows}
+        by_place = {row.position: row for row in selection.board.standings}
+        keys = sorted((_key(strengths[place], place) for place in by_place), key=order)
         return Estimated(
             tournament,
             selection.board.progress,

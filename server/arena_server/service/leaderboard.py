@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from bisect import bisect_right
-from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from statistics import median
 
@@ -30,6 +31,8 @@ PAGE_S = 0.25
 """Seconds after which a page of many statements ends early."""
 PAGE_BYTES = 1_000_000
 """Bytes after which a page of large rows ends early."""
+SEND_S = 5.0
+"""Seconds that a reader of a stream has to take an event once its window is full."""
 SIZES = {
     "tournaments": (20, 100),
     "leaderboard": (100, 1000),
@@ -120,16 +123,17 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         """The head of a chain."""
         return await self._desk.answer(context, lambda: self._chain(request))
 
-    async def WatchGames(  # noqa: N802
+    async def WatchGames(  # type: ignore[override]  # noqa: N802 - grpc.aio's other form, which the stubs do not know
         self, request: pb.WatchGamesRequest, context: Context
-    ) -> AsyncIterator[pb.WatchGamesResponse]:
+    ) -> None:
         """Games while they are played."""
         name = request.tournament
         if name:
             name = (await self._desk.answer(context, lambda: self._held(name))).name
         try:
-            async for event in self._spectators.watch(name, tuple(context.invocation_metadata() or ())):
-                yield event
+            async with aclosing(self._spectators.watch(name, tuple(context.invocation_metadata() or ()))) as events:
+                async for event in events:
+                    await _send(context, event)
         except UserError as error:
             await refuse(context, error)
 
@@ -161,13 +165,13 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             held = queries.tournament(store, request.tournament or None)
             after = cursor(request.page, held.spec)
             board = queries.leaderboard(store, held, after=after, limit=limit + 1)
-        rows = list(zip(board.standings, board.places, strict=True))
-        keys = [Key(row.mu, row.sigma, place) for row, place in rows]
+        rows = board.standings[:limit]
+        last = Key(rows[-1].mu, rows[-1].sigma, rows[-1].position) if len(board.standings) > limit else None
         return pb.GetLeaderboardResponse(
             tournament=held.name,
             progress=messages.progress_message(board.progress),
-            standings=[messages.standing_message(row, place) for row, place in rows[:limit]],
-            next_page=cursor_text(keys[limit - 1]) if len(rows) > limit else "",
+            standings=[messages.standing_message(row) for row in rows],
+            next_page="" if last is None else cursor_text(last),
             chain_length=held.chain_length,
             abandoned=board.remarks.abandoned,
             approximated=board.remarks.approximated,
@@ -187,7 +191,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         )
         for place in range(first, min(first + limit, len(found.keys))):
             row, estimate = replace(found.standings[place], rank=place + 1), found.estimates[place]
-            message = messages.standing_message(row, found.keys[place].position)
+            message = messages.standing_message(row)
             if estimate is not None:
                 message.elo.CopyFrom(pb.Elo(value=estimate.value, low=estimate.low, high=estimate.high))
             page.standings.append(message)
@@ -202,7 +206,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         found = queries.history(self._store, held, place, before=before, limit=limit + 1)
         shown = found.games[:limit]
         return pb.GetBotResponse(
-            standing=messages.standing_message(found.standing, place),
+            standing=messages.standing_message(found.standing),
             games=[self._appearance(held, one) for one in shown],
             next_before=shown[-1].game.number if len(found.games) > limit else 0,
         )
@@ -282,6 +286,15 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             length=held.chain_length,
             commitments=[terms.commitment for terms in held.terms],
         )
+
+
+async def _send(context: Context, event: pb.WatchGamesResponse) -> None:
+    """Cuts off a reader who takes nothing: the stream is reset, since no word gets through to it."""
+    try:
+        async with asyncio.timeout(SEND_S):
+            await context.write(event)
+    except TimeoutError:
+        raise asyncio.CancelledError from None
 
 
 def _size(what: str, asked: int) -> int:

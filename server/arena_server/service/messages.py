@@ -92,12 +92,12 @@ def progress_of(message: pb.Progress) -> Progress:
     return Progress(message.planned, message.finished, message.rated, message.abandoned, message.cancelled)
 
 
-def standing_message(standing: Standing, position: int) -> pb.Standing:
-    """A row of a leaderboard, of the entrant at that place in the contract."""
+def standing_message(standing: Standing) -> pb.Standing:
+    """A row of a leaderboard."""
     parked = standing.parked
     return pb.Standing(
         rank=standing.rank,
-        bot=_bot_message(standing.entrant, position),
+        bot=_bot_message(standing.entrant, standing.position),
         label=standing.label,
         mu=standing.mu,
         sigma=standing.sigma,
@@ -114,9 +114,10 @@ def standing_message(standing: Standing, position: int) -> pb.Standing:
 
 def standing_of(message: pb.Standing) -> Standing:
     """Reads ``standing_message`` back."""
-    parked, position = message.parked, message.bot.position
+    parked = message.parked
     return Standing(
         rank=message.rank,
+        position=message.bot.position,
         entrant=_entrant_of(message.bot),
         label=message.label,
         rating=Rating(message.mu, message.sigma),
@@ -127,7 +128,7 @@ def standing_of(message: pb.Standing) -> Standing:
         margin=message.margin if message.HasField("margin") else None,
         failures={kind: message.failures[kind] for kind in FAILURES if kind in message.failures},
         withdrawn=message.withdrawn,
-        parked=Parked(position, parked.number, parked.why) if message.HasField("parked") else None,
+        parked=Parked(message.bot.position, parked.number, parked.why) if message.HasField("parked") else None,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -87,7 +87,7 @@ class Spectators:
         self._gone: dict[str, _Gone] = {}
         self._looking: asyncio.Task[None] | None = None
 
-    async def watch(self, tournament: str, caller: Caller) -> AsyncIterator[pb.WatchGamesResponse]:
+    async def watch(self, tournament: str, caller: Caller) -> AsyncGenerator[pb.WatchGamesResponse, None]:
         """What happens from now on.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, literal_column, select
 
 from arena_engine.game import SEATS
 from arena_server.model import Ending, Entrant
@@ -71,6 +71,7 @@ class Crosstable:
 
 _ME = SEAT.alias("me")
 _OTHER = SEAT.alias("other")
+_AGAINST = _OTHER.c.entrant + literal_column("0")  # no column: SQLite would walk everybody's games to group by it
 _BLAMELESS = _ME.c.failure.is_(None)
 _NORMAL = GAME.c.ending == Ending.NORMAL
 
@@ -101,7 +102,7 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
 # Built once: building it costs more than running it.
 _ROW = (
     select(
-        _OTHER.c.entrant.label("column"),
+        _AGAINST.label("column"),
         _ME.c.seat,
         _count(and_(_BLAMELESS, _ME.c.rank < _OTHER.c.rank)).label("wins"),
         _count(and_(_BLAMELESS, _ME.c.rank == _OTHER.c.rank)).label("draws"),
@@ -119,6 +120,6 @@ _ROW = (
         ),
     )
     .where(_ME.c.tournament_id == bindparam("of"), _ME.c.entrant == bindparam("entrant"), _ME.c.mu.is_not(None))
-    .group_by(_OTHER.c.entrant, _ME.c.seat)
-    .order_by(_OTHER.c.entrant, _ME.c.seat)
+    .group_by(_AGAINST, _ME.c.seat)
+    .order_by(_AGAINST, _ME.c.seat)
 )

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, select, union
 
 from arena_server.model import Ending, UserError
 from arena_server.ratings import Rating
-from arena_server.store.tables import GAME, SEAT
+from arena_server.store.tables import GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
 
 MAX_PAGE = 1000
@@ -128,7 +128,13 @@ def history(
     connection: Connection, tournament: Tournament, place: int, *, before: int | None, limit: int
 ) -> list[Appearance]:
     """The rated games of one entrant, the last one first; at most so many, before that number."""
-    query = select(SEAT).where(SEAT.c.tournament_id == tournament.id, SEAT.c.entrant == place, SEAT.c.mu.is_not(None))
+    rated = select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id).scalar_subquery()
+    query = select(SEAT).where(
+        SEAT.c.tournament_id == tournament.id,
+        SEAT.c.entrant == place,
+        SEAT.c.mu.is_not(None),
+        SEAT.c.number <= rated,  # what is still to be played is not even looked at
+    )
     if before is not None:
         query = query.where(SEAT.c.number < before)
     mine = connection.execute(query.order_by(SEAT.c.number.desc()).limit(limit)).all()

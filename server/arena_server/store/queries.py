@@ -40,8 +40,7 @@ class Leaderboard:
     @property
     def places(self) -> list[int]:
         """The entrants' indices in the spec, in the order of the standings."""
-        index = {entrant.key: place for place, entrant in enumerate(self.tournament.spec.entrants)}
-        return [index[standing.entrant.key] for standing in self.standings]
+        return [standing.position for standing in self.standings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +203,7 @@ def selection(
             spec = tournament.spec
             rows = standings.ranked(list(zip(spec.entrants, tallies(games, tournament), strict=True)), spec)
     if among is not None:
-        chosen = {tournament.spec.entrants[place].key for place in among}
-        kept = [row for row in rows if row.entrant.key in chosen]
+        kept = [row for row in rows if row.position in among]
         rows = [replace(row, rank=rank) for rank, row in enumerate(kept, 1)]
     return Selection(Leaderboard(tournament, rows, progress, remarks), games)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, bindparam, func, literal, select
 
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
-from arena_server.ratings import Rating, Tally
+from arena_server.ratings import Tally, conservative
 from arena_server.store.folding import tally
 from arena_server.store.tables import ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Parked, Progress, Remarks, Standing, Tournament
@@ -19,8 +19,7 @@ MAX_REMARKS = 1000
 """Games of one kind that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """Where a row stands in a leaderboard: its rating, and its place in the contract."""
 
     mu: float
@@ -29,8 +28,8 @@ class Key:
 
     def order(self, spec: Spec) -> tuple[float, float, str, int]:
         """What rows are sorted by; what is left equal stands in the order of entry."""
-        rating, name = Rating(self.mu, self.sigma), spec.entrants[self.position].name
-        return -rating.conservative, -rating.mu, name.casefold(), self.position
+        mu, sigma, position = self
+        return -conservative(mu, sigma), -mu, spec.name_keys[position], position
 
 
 def standings(
@@ -60,24 +59,25 @@ def standing(connection: Connection, tournament: Tournament, position: int) -> S
 
 def keys(connection: Connection, tournament: Tournament) -> list[Key]:
     """Of all entrants, best first."""
-    query = select(ENTRANT.c.mu, ENTRANT.c.sigma, ENTRANT.c.position).where(ENTRANT.c.tournament_id == tournament.id)
-    found = [Key(*row) for row in connection.execute(query)]
-    return sorted(found, key=lambda key: key.order(tournament.spec))
+    found = map(Key._make, connection.execute(_KEYS, {"of": tournament.id}).all())
+    return [key for _, key in sorted((key.order(tournament.spec), key) for key in found)]
 
 
 def _rows(connection: Connection, tournament: Tournament, wanted: Sequence[Key], before: int) -> list[Standing]:
     """The rows of these entrants, which follow each other behind so many others."""
-    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id)
+    asked: dict[str, Any] = {"of": tournament.id}
+    query = _ENTRANTS
     if len(wanted) < len(tournament.spec.entrants):
-        query = query.where(ENTRANT.c.position.in_([key.position for key in wanted]))
-    rows = {row.position: row for row in connection.execute(query)}
+        query, asked["places"] = _SOME_ENTRANTS, [key.position for key in wanted]
+    rows = {row.position: row for row in connection.execute(query, asked).all()}
     names, out = tournament.spec.labels, dict(tournament.spec.withdrawn)
     found = []
     for rank, place in enumerate((key.position for key in wanted), before + 1):
         row = rows[place]
-        shown = _standing(rank, entrant(row), tally(row), names[place], place in out)
-        parked = None if row.parked is None else Parked(place, row.parked, row.parked_why)
-        found.append(replace(shown, parked=parked))
+        shown = _standing(rank, place, entrant(row), tally(row), names[place], withdrawn=place in out)
+        if row.parked is not None:
+            shown = replace(shown, parked=Parked(place, row.parked, row.parked_why))
+        found.append(shown)
     return found
 
 
@@ -91,9 +91,12 @@ def rated(connection: Connection, tournament: Tournament) -> tuple[int, list[Tal
 def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
     """The same from entrants and their tallies, in the order of entry."""
     out = dict(spec.withdrawn)
-    named = zip(rows, labels([who for who, _ in rows]), (place in out for place in range(len(rows))), strict=True)
-    best_first = sorted(named, key=lambda row: _order(*row[0]))
-    return [_standing(rank, *row, label, withdrawn) for rank, (row, label, withdrawn) in enumerate(best_first, 1)]
+    named = list(zip(range(len(rows)), rows, labels([who for who, _ in rows]), strict=True))
+    best_first = sorted(named, key=lambda row: _order(*row[1]))
+    return [
+        _standing(rank, place, *row, label, withdrawn=place in out)
+        for rank, (place, row, label) in enumerate(best_first, 1)
+    ]
 
 
 def _order(who: Entrant, tally: Tally) -> tuple[float, float, str]:
@@ -110,31 +113,25 @@ def progress(connection: Connection, tournament: Tournament) -> Progress:
 
     Every number up to the watermark is closed: rated, abandoned or cancelled. What is behind a stop is cancelled.
     """
-    held = select(TOURNAMENT.c.planned, TOURNAMENT.c.watermark, TOURNAMENT.c.stopped)
-    planned, watermark, stopped = connection.execute(held.where(TOURNAMENT.c.id == tournament.id)).one()
+    planned, watermark, stopped = connection.execute(_HOW_FAR, {"of": tournament.id}).one()
     last = planned if stopped is None else stopped
-    closed = {
-        status: [_count(connection, tournament, status, *span) for span in ((0, watermark), (watermark, last))]
-        for status in (GameStatus.ABANDONED, GameStatus.CANCELLED)
-    }
-    folded = watermark - sum(before for before, _ in closed.values())
+    given_up, taken_off, finished, abandoned, cancelled = connection.execute(
+        _COUNTS, {"of": tournament.id, "watermark": watermark, "last": last}
+    ).one()
+    folded = watermark - given_up - taken_off
     return Progress(
         planned=planned,
-        finished=folded + _count(connection, tournament, GameStatus.FINISHED, watermark, last),
+        finished=folded + finished,
         folded=folded,
-        abandoned=sum(closed[GameStatus.ABANDONED]),
-        cancelled=sum(closed[GameStatus.CANCELLED]) + planned - last,
+        abandoned=given_up + abandoned,
+        cancelled=taken_off + cancelled + planned - last,
     )
 
 
-def _count(connection: Connection, tournament: Tournament, status: GameStatus, after: int, last: int) -> int:
+def _counted(status: GameStatus, after: ColumnElement[int], last: ColumnElement[int]) -> ScalarSelect[int]:
     """Games of that status behind one number, up to another."""
-    found: int = connection.execute(
-        select(func.count()).where(
-            GAME.c.tournament_id == tournament.id, GAME.c.status == status, GAME.c.number > after, GAME.c.number <= last
-        )
-    ).scalar_one()
-    return found
+    here = (GAME.c.tournament_id == bindparam("of"), GAME.c.status == status)
+    return select(func.count()).where(*here, GAME.c.number > after, GAME.c.number <= last).scalar_subquery()
 
 
 def remarks(connection: Connection, tournament: Tournament) -> Remarks:
@@ -146,9 +143,29 @@ def remarks(connection: Connection, tournament: Tournament) -> Remarks:
     return Remarks(*found)
 
 
-def _standing(rank: int, who: Entrant, tally: Tally, label: str, withdrawn: bool) -> Standing:  # noqa: FBT001 - a column
+# Statements are built once: building one costs more than running it.
+_NONE, _WATERMARK, _LAST = literal(0), bindparam("watermark", type_=Integer), bindparam("last", type_=Integer)
+_KEYS = select(ENTRANT.c.mu, ENTRANT.c.sigma, ENTRANT.c.position).where(ENTRANT.c.tournament_id == bindparam("of"))
+_ENTRANTS = select(ENTRANT).where(ENTRANT.c.tournament_id == bindparam("of"))
+_SOME_ENTRANTS = _ENTRANTS.where(ENTRANT.c.position.in_(bindparam("places", expanding=True)))
+_HOW_FAR = select(TOURNAMENT.c.planned, TOURNAMENT.c.watermark, TOURNAMENT.c.stopped).where(
+    TOURNAMENT.c.id == bindparam("of")
+)
+_COUNTS = select(
+    _counted(GameStatus.ABANDONED, _NONE, _WATERMARK),
+    _counted(GameStatus.CANCELLED, _NONE, _WATERMARK),
+    _counted(GameStatus.FINISHED, _WATERMARK, _LAST),
+    _counted(GameStatus.ABANDONED, _WATERMARK, _LAST),
+    _counted(GameStatus.CANCELLED, _WATERMARK, _LAST),
+)
+
+
+def _standing(  # noqa: PLR0913 - a row has many columns
+    rank: int, position: int, who: Entrant, tally: Tally, label: str, *, withdrawn: bool
+) -> Standing:
     return Standing(
         rank=rank,
+        position=position,
         entrant=who,
         label=label,
         rating=tally.rating,

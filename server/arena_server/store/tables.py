@@ -91,6 +91,8 @@ class Game(SQLModel, table=True):
     __table_args__ = (
         Index("game_by_status", "tournament_id", "status", "number"),
         Index("game_by_pairing", "tournament_id", "pairing"),
+        Index("game_by_ending", "tournament_id", "ending", "number"),
+        Index("game_by_stage", "tournament_id", "stage", "number"),
     )
 
     tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")

@@ -172,6 +172,7 @@ class Standing:
 
     Attributes:
         rank: 1 is best.
+        position: the entrant's index in the spec.
         label: what sets the entrant apart from all others, see ``model.labels``.
         games: rated games.
         margin: mean score margin over normally ended games; None when there is none.
@@ -181,6 +182,7 @@ class Standing:
     """
 
     rank: int
+    position: int
     entrant: Entrant
     label: str
     rating: Rating

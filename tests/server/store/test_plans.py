@@ -1,0 +1,117 @@
+"""No query reads games by their number: each seeks in an index, or walks one as far as its page goes.
+
+Outside stand the tables of formats that have their own (they need every stage), and fits, which bound the number of
+games themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from tournaments import begin, patchwork_spec
+
+from arena_server.model import Ending
+from arena_server.service.reading import StoreReader
+from arena_server.store import Store, queries
+from arena_server.store.lists import Choice
+from arena_server.store.standings import Key
+
+CHOICES = [
+    Choice(),
+    Choice(bot="bot1"),
+    Choice(bot="bot1", opponent="bot2"),
+    Choice(opponent="bot2"),
+    Choice(ending=Ending.TIMEOUT),
+    Choice(stage=1),
+    Choice(stage=1, ending=Ending.TIMEOUT),
+]
+LARGE = r"(?:game|seat|me|other|attempt)"
+
+
+@pytest.fixture
+def asked(url: str) -> Iterator[tuple[Store, list[tuple[str, Any]]]]:
+    """A store, and the statements that every query made."""
+    with Store.open(url) as store:
+        with (playing := begin(store, patchwork_spec(4, 4), name="nightly")).lock:
+            store.record(playing.results()[:-3])
+        with statements(store) as seen:
+            ask(store)
+        yield store, seen
+
+
+@contextmanager
+def statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
+    seen: list[tuple[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        if statement.startswith("SELECT"):
+            seen.append((statement, parameters))
+
+    event.listen(store.database.engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(store.database.engine, "before_cursor_execute", note)
+
+
+def ask(store: Store) -> None:
+    reader, held = StoreReader(store), queries.tournament(store, "nightly")
+    reader.tournaments()
+    reader.leaderboard(None)
+    reader.table(held)
+    reader.crosstable(None)
+    reader.game("last")
+    reader.game("nightly/3")
+    queries.find_game(store, "nig/3.1")
+    queries.leaderboard(store, held, after=Key(25.0, 8.0, 1), limit=2)
+    queries.tournaments(store, before=held, limit=2)
+    queries.history(store, held, 1, before=9, limit=3)
+    for choice in CHOICES:
+        assert queries.page(store, held, choice, after=2, limit=3).games
+
+
+def test_no_query_reads_games_by_their_number(asked: tuple[Store, list[tuple[str, Any]]]) -> None:
+    store, seen = asked
+    assert len(seen) > 30
+    plan = sqlite_faults if store.database.is_sqlite else postgres_faults
+    with store.database.read() as connection:
+        faults = [
+            (statement, fault) for statement, asked_for in seen for fault in plan(connection, statement, asked_for)
+        ]
+    assert not faults, "\n\n".join(f"{fault}\n{statement}" for statement, fault in faults)
+
+
+def sqlite_faults(connection: Any, statement: str, parameters: Any) -> list[str]:
+    """Steps that walk a large table: without an index, or within a tournament without an end."""
+    rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    steps = [row[-1] for row in rows]
+    ordered = "LIMIT" in statement and not any("TEMP B-TREE" in step for step in steps)
+    return [step for step in steps if re.match(rf"SCAN {LARGE}\b", step) or (_is_endless(step) and not ordered)]
+
+
+def _is_endless(step: str) -> bool:
+    found = re.match(rf"SEARCH {LARGE}\b.*\((?P<terms>[^)]*)\)", step)
+    return found is not None and "AND" not in found["terms"]
+
+
+def postgres_faults(connection: Any, statement: str, parameters: Any) -> list[str]:
+    """Likewise; small tables are walked whatever there is, so that is made dear."""
+    connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+    connection.exec_driver_sql("SET LOCAL enable_bitmapscan = off")
+    rows = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).all()
+    return [row[0] for row in rows if re.search(rf"Seq Scan on {LARGE}\b", row[0])]
+
+
+def test_a_walk_would_be_seen(url: str) -> None:
+    with Store.open(url) as store:
+        plan = sqlite_faults if store.database.is_sqlite else postgres_faults
+        with store.database.read() as connection:
+            nothing: Any = () if store.database.is_sqlite else {}
+            assert plan(connection, "SELECT number FROM game WHERE plies = 3", nothing)
+            if store.database.is_sqlite:
+                assert plan(connection, "SELECT sum(plies) FROM game WHERE tournament_id = 1", nothing)
