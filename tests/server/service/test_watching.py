@@ -18,7 +18,8 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
 from arena_server.executors import Running
 from arena_server.model import Result
-from arena_server.service import Leaderboard, watching
+from arena_server.service import watching
+from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.visibility import Caller, Everything
 from arena_server.store import Store
 
