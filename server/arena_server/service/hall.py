@@ -14,6 +14,8 @@ from arena.v1 import leaderboard_pb2_grpc
 from arena_server.model import UserError
 from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.settings import ServeSettings
+from arena_server.service.visibility import FairPlay
+from arena_server.service.watching import Live
 from arena_server.store import Store
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.server import MAX_SOCKET_PATH, STOP_GRACE, serving
@@ -23,14 +25,22 @@ SOCKET_MODE = 0o700
 
 
 class Hall:
-    """Serves a lobby and the leaderboard at every address of the settings."""
+    """Serves a lobby and the leaderboard at every address of the settings.
 
-    def __init__(self, settings: ServeSettings, lobby: Lobby, store: Store) -> None:
+    Args:
+        settings: the addresses, and what they need.
+        lobby: of the bots that dial in.
+        store: what is asked about.
+        live: where games are played.
+    """
+
+    def __init__(self, settings: ServeSettings, lobby: Lobby, store: Store, live: Live) -> None:
         self._settings = settings
         self._server = serving(lobby)
         self._health = health.HealthServicer()
         self._lock: int | None = None
-        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(Leaderboard(store), self._server)
+        self._board = Leaderboard(store, visibility=FairPlay(settings.season), live=live)
+        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         if settings.dev:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - seldom wanted
@@ -58,6 +68,7 @@ class Hall:
     async def close(self) -> None:
         """Ends all streams and gives the socket back."""
         await self._server.stop(STOP_GRACE)
+        self._board.close()
         if self._lock is not None and self._settings.socket is not None:
             self._settings.socket.unlink(missing_ok=True)
             os.close(self._lock)

@@ -107,7 +107,7 @@ class Serving:
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
             scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
-            hall = Hall(self.settings, guests, store)
+            hall = Hall(self.settings, guests, store, executor)
             draining: list[asyncio.Task[None]] = []
 
             def stop() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 Caller = Sequence[tuple[str, str | bytes]]
@@ -29,3 +30,21 @@ class Everything:
     def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
         """Yes."""
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class FairPlay:
+    """Of a season: nobody sees its games before they are over, or what bots said; who has the database sees all.
+
+    A bot that knew its opponent, or could read along, could play otherwise against it.
+    """
+
+    season: str
+
+    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - likewise
+        """Not of the season."""
+        return tournament.casefold() != self.season.casefold()
+
+    def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
+        """Not of the season."""
+        return tournament.casefold() != self.season.casefold()
