@@ -12,44 +12,42 @@ from languages import FOLDER, NODE, node
 from requirements import require
 
 
+def play(cwd: Path, *bots: str | Path) -> None:
+    """The bots play greedy, and nobody fails."""
+    options = ("--format", "gauntlet", "--games", "2", "--time", "10s")
+    done = arena("run-tournament", "greedy", *map(str, bots), *options, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    assert [record["termination"] for record in games(cwd)] == ["normal"] * 2 * len(bots)
+
+
 def test_the_bot_in_javascript_plays_a_house_bot(tmp_path: Path) -> None:
     node()
-    done = arena("run-tournament", str(NODE), "greedy", "--games", "2", "--time", "10s", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    records = games(tmp_path)
-    assert [record["termination"] for record in records] == ["normal", "normal"]
+    play(tmp_path, NODE)
 
 
-def test_a_program_behind_the_bridge_plays_a_house_bot(tmp_path: Path) -> None:
-    done = arena("run-tournament", str(FOLDER / "sh"), "greedy", "--games", "2", "--time", "10s", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    records = games(tmp_path)
-    assert [record["termination"] for record in records] == ["normal", "normal"]
+def test_programs_behind_the_bridge_play_a_house_bot(tmp_path: Path) -> None:
+    play(tmp_path, FOLDER / "sh", compiled(tmp_path), documented(tmp_path))
 
 
-def test_a_program_in_c_plays_another_one(tmp_path: Path) -> None:
-    folder = shutil.copytree(FOLDER / "c", tmp_path / "c")
-    subprocess.run([require("cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-o", "bot", "bot.c"], cwd=folder, check=True)
-    done = arena("run-tournament", str(folder), str(FOLDER / "sh"), "--games", "2", "--time", "10s", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    records = games(tmp_path)
-    assert [record["termination"] for record in records] == ["normal", "normal"]
+def compiled(folder: Path) -> Path:
+    """The bot in C."""
+    home = shutil.copytree(FOLDER / "c", folder / "c")
+    subprocess.run([require("cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-o", "bot", "bot.c"], cwd=home, check=True)
+    return home
 
 
-def test_the_program_of_the_docs_plays(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "bridge.md").read_text()
-    mine = tmp_path / "mine"
-    mine.mkdir()
+def documented(folder: Path) -> Path:
+    """The bot that docs/bridge.md begins with, once it has answered as the docs try it."""
+    text = (FOLDER.parents[1] / "docs" / "bridge.md").read_text()
+    home = folder / "mine"
+    home.mkdir()
     for file, kind in (("bot.sh", "sh"), ("bot.toml", "toml")):
-        (mine / file).write_text(text.partition(f"```{kind}\n")[2].partition("```")[0])
+        (home / file).write_text(text.partition(f"```{kind}\n")[2].partition("```")[0])
     tried = re.search(r"^    (printf .*)$", text, re.MULTILINE)
     assert tried
-    said = subprocess.run(tried[1], shell=True, cwd=mine, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(tried[1], shell=True, cwd=home, capture_output=True, text=True, check=True).stdout
     assert said == "ready\nmove >\n"
-    done = arena("run-tournament", str(mine), "random", "--games", "2", "--time", "10s", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    records = games(tmp_path)
-    assert [record["termination"] for record in records] == ["normal", "normal"]
+    return home
 
 
 BAD = {

@@ -23,7 +23,7 @@ PYTHON = """
 
     class First(Bot):
         def choose(self, state, clock):
-            {fault}
+            {first}
             return state.legal_moves()[0]
 
     First.main()
@@ -32,8 +32,8 @@ JAVASCRIPT = """
     import {{ play }} from "{arena}";
 
     class First {{
-      choose(request) {{
-        {fault}
+      async choose(request) {{
+        {first}
         return request.legal_moves[0];
       }}
     }}
@@ -41,6 +41,7 @@ JAVASCRIPT = """
     process.exitCode = await play(First);
 """
 FAULTS = {"python": "raise RuntimeError('my fault')", "node": "throw new Error('my fault');"}
+SLOW = {"python": "__import__('time').sleep(0.5)", "node": "await new Promise((done) => setTimeout(done, 500));"}
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -56,10 +57,10 @@ def start(language: str, tmp_path: Path, arena: Arena) -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
     program = node() if language == "node" else sys.executable
 
-    def run(fault: str = "", **environment: str) -> subprocess.Popen[str]:
+    def run(first: str = "", **environment: str) -> subprocess.Popen[str]:
         path = tmp_path / ("bot.mjs" if language == "node" else "bot.py")
         text = JAVASCRIPT if language == "node" else PYTHON
-        path.write_text(textwrap.dedent(text).format(arena=(NODE / "arena.js").as_uri(), fault=fault))
+        path.write_text(textwrap.dedent(text).format(arena=(NODE / "arena.js").as_uri(), first=first))
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         given = {"ARENA_ADDRESS": arena.address, "ARENA_TOKEN": "secret", **environment}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
@@ -147,6 +148,20 @@ def test_a_lost_stream_is_dialled_again_and_the_ply_goes_on(
     stream = arena.accept()
     begin(stream, match)  # GameStarted tells all plies
     assert ask(stream, match).ply == len(match.plies)
+
+
+def test_a_move_that_is_thought_of_while_the_stream_is_lost(arena: Arena, start: Start, language: str) -> None:
+    start(SLOW[language])
+    stream, match = arena.accept(), Match()
+    begin(stream, match)
+    stream.send(move_request=told(match))
+    stream.fail()
+    stream = arena.accept()
+    begin(stream, match)
+    assert ask(stream, match).ply == 0
+    stream.send(game_over=match.over())
+    stream.goodbye()
+    assert stream.closed()
 
 
 def test_a_failure_of_the_bot_is_told_and_the_process_stays(arena: Arena, start: Start, language: str) -> None:
