@@ -13,7 +13,7 @@ sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
 
-PARTS = ("referee", "recording", "engine", "gym", "query")
+PARTS = ("referee", "recording", "engine", "gym", "query", "ladder")
 """Modules with a `measure`; the referee's comes first, since its keeper must start before grpc is imported."""
 AIMS = {
     "referee_over_floor": "<= 1.6",
@@ -24,6 +24,8 @@ AIMS = {
     "uct_playouts_per_cpu_s": ">= 60,000",
     "leaderboard_p50_ms_1m_games": "<= 5",
     "leaderboard_1m_over_10k": "<= 1.5",
+    "ladder_games_over_round_robin": "<= 0.6",
+    "ladder_plan_200_bots_ms": "< 50",
 }
 """What we aim at, beside the figure."""
 

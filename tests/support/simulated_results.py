@@ -42,12 +42,13 @@ class Setting:
 
     def play(self, strengths: Sequence[float], dice: random.Random) -> list[Pair]:
         return [
-            self._pair(one, other, strengths[one] - strengths[other], dice)
+            self.pair(one, other, strengths[one] - strengths[other], dice)
             for one, other in combinations(range(self.bots), 2)
             for _ in range(self.pairs)
         ]
 
-    def _pair(self, one: int, other: int, gap: float, dice: random.Random) -> Pair:
+    def pair(self, one: int, other: int, gap: float, dice: random.Random) -> Pair:
+        """Both games of one deal; the gap is that of the strengths, in logits."""
         deal = dice.gauss(0, math.sqrt(self.deals))
         return (
             Comparison(one, 0, other, 1, self._first_wins(self.seat + gap, deal, dice)),
