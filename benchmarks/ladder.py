@@ -26,8 +26,8 @@ from arena_server.formats.matchmaking import NOBODY, Call, Past, Rules, tables
 
 ROOMY = 1000
 RACES = {
-    20: Race(Setting(bots=20, pairs=50, spread=1.2, deals=0.5), ROOMY),
-    50: Race(Setting(bots=50, pairs=14, spread=1.2, deals=0.5), ROOMY),
+    20: Race(Setting(bots=20, pairs=40, spread=1.2, deals=0.5), ROOMY),
+    50: Race(Setting(bots=50, pairs=11, spread=1.2, deals=0.5), ROOMY),
 }
 """Normal strengths with a deviation of 1.2 logits, 208 Elo; half of the luck is the deal's, the same for both games."""
 OTHERS: Mapping[str, Race] = {

@@ -131,7 +131,7 @@ def tables(call: Call, past: Past, rules: Rules) -> tuple[Table, ...]:
     found: list[Table] = []
     free = [entrant for entrant in choice.order if entrant not in call.busy]
     room = min(call.room, choice.room())
-    while more := choice.disjoint(free, room - len(found)):
+    while room > len(found) and (more := choice.disjoint(free, room - len(found))):
         found += more
         free = [entrant for entrant in free if not any(entrant in table for table in more)]
     return tuple(found)
@@ -143,7 +143,8 @@ class _Choice:
     def __init__(self, call: Call, past: Past, rules: Rules) -> None:
         self._call, self._past, self._rules = call, past, rules
         self._today = past.today if past.day == call.day else Counter[tuple[int, int]]()
-        self._late = past.planned - rules.patience * len(call.owners)
+        latest = past.planned - rules.patience * len(call.owners)
+        self._late = {one: last for one in call.owners if (last := past.last.get(one, 0)) < latest}
         self.order = sorted(call.owners, key=lambda entrant: (-call.strengths[entrant], entrant))
         self._due = dict(self._neighbours_due())
 
@@ -182,8 +183,8 @@ class _Choice:
 
     def _urgency(self, one: int, other: int) -> tuple[float, int, float]:
         """The least comes first: those who waited too long, neighbours who did not meet for long, the doubtful."""
-        late = [last for entrant in (one, other) if (last := self._past.last.get(entrant, 0)) < self._late]
-        return min(late, default=math.inf), -self._due.get(_pair(one, other), 0), -self._worth(one, other)
+        late = min(self._late.get(one, math.inf), self._late.get(other, math.inf))
+        return late, -self._due.get(_pair(one, other), 0), -self._worth(one, other)
 
     def _worth(self, one: int, other: int) -> float:
         """How doubtful their order is, were it known from their own tables alone, and the less the more of them."""
