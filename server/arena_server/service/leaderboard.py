@@ -289,12 +289,12 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
 
 async def _send(context: Context, event: pb.WatchGamesResponse) -> None:
-    """Cuts off a reader who takes nothing: the stream is reset, since no word gets through to it."""
+    """Raises UserError for a reader who takes nothing; it learns why once it reads on."""
     try:
         async with asyncio.timeout(SEND_S):
             await context.write(event)
     except TimeoutError:
-        raise asyncio.CancelledError from None
+        raise UserError("this reader is too slow", f"nothing taken for {SEND_S:g} s", "watch again") from None
 
 
 def _size(what: str, asked: int) -> int:

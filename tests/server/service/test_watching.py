@@ -18,7 +18,7 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
 from arena_server.executors import Running
 from arena_server.model import Result
-from arena_server.service import watching
+from arena_server.service import leaderboard, watching
 from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.visibility import Caller, Everything
 from arena_server.store import Store
@@ -162,6 +162,39 @@ def test_nobody_looks_where_nobody_watches(tmp_path: Path) -> None:
         assert (hall.stage.looks, hall.readers) == (looks, 0)
 
     run(tmp_path, test)
+
+
+def test_a_reader_that_reads_nothing_is_cut_and_others_hear_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "PERIOD_S", 0.001)
+    monkeypatch.setattr(leaderboard, "SEND_S", 2.0)
+
+    async def test(hall: Hall) -> None:
+        first = hall.playing.results()[0]
+        big = replace(first, moves=tuple(replace(move, move="x" * 2000) for move in first.moves * 4))
+        hall.stage.play(big, 0)
+        slow, quick = hall.watch(), hall.watch()
+        assert (await slow.read()).began.id == "nightly/1"
+        heard = 0
+        while hall.readers != 1:
+            token = replace(big.assignment.token, attempt=heard + 2)
+            hall.stage.play(replace(big, assignment=replace(big.assignment, token=token)), 100)
+            while (await quick.read()).WhichOneof("event") != "began":
+                pass
+            heard += 1
+        assert heard > 0
+        with pytest.raises(grpc.aio.AioRpcError) as cut:
+            await to_the_end(slow)
+        assert "this reader is too slow" in (cut.value.details() or "")
+        quick.cancel()
+
+    run(tmp_path, test)
+
+
+async def to_the_end(call: Any) -> None:
+    while await call.read() is not grpc.aio.EOF:
+        pass
 
 
 def test_where_nothing_is_played(tmp_path: Path) -> None:
