@@ -21,6 +21,8 @@ from arena_server.referee.players import Player
 from arena_server.referee.stalls import Stalls
 from arena_server.wire.session import GameMessage
 
+ANSWERS = (pb.Move, pb.Failure)
+"""What ends a bot's thinking about a ply."""
 KEPT_MESSAGES = 4
 """To each seat and from it, kept in case that it fails."""
 MAX_LOG_LINES = 20
@@ -44,7 +46,8 @@ class Driver:
     ) -> None:
         self.stalls = stalls
         self.counts_cpu = assignment.spec.time_control.cpu
-        self.finished: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self.finished: asyncio.Future[Result] = self._loop.create_future()
         margins = margins_us or (MARGIN_LAUNCHED_US,) * len(assignment.planned.seats)
         self.match = Match(assignment, game, margins, datetime.now(UTC).isoformat(timespec="seconds"), stalls.now())
         self.chairs: dict[str, Chair] = {}
@@ -83,7 +86,7 @@ class Driver:
 
     def post(self, event: events.Event, now: Now | None = None) -> None:
         """The same in a task of the driver's own: a bot's stream takes its task with it when it breaks."""
-        task = asyncio.ensure_future(self.happen(event, now))
+        task = self._loop.create_task(self.happen(event, now))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -123,7 +126,7 @@ class Driver:
         if self._timer is not None:
             self._timer.cancel()
         self._alarm = alarm
-        self._timer = asyncio.get_running_loop().call_later(max(0.0, alarm - self.stalls.now().at), self._ring)
+        self._timer = self._loop.call_later(max(0.0, alarm - self.stalls.now().at), self._ring)
 
     def _ring(self) -> None:
         self._timer = None
@@ -215,9 +218,7 @@ class Chair:
         self.heard.append(Heard(at, message))
         if not self.taken.done():
             self.taken.set_result(True)
-        if isinstance(message, pb.Resign) or (
-            isinstance(message, pb.Move | pb.Failure) and message.ply == self.thinking
-        ):
+        if (isinstance(message, ANSWERS) and message.ply == self.thinking) or isinstance(message, pb.Resign):
             self.thinking = None
         if self.driver.finished.done():
             self._drop_late()
