@@ -90,16 +90,20 @@ class Driver:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def close(self) -> None:
-        """Lets go of timer, tasks and sessions."""
+    def close(self) -> dict[str, Chair]:
+        """Lets go of timer, tasks, sessions and chairs, which it returns.
+
+        Chairs hold their driver: if it kept them, a game's memory would be free only when cycles are next looked for.
+        """
         if self._timer is not None:
             self._timer.cancel()
         self.finished.cancel()  # where it is given up before its end
         for task in self._tasks:
             task.cancel()
-        for chair in self.chairs.values():
+        chairs, self.chairs = self.chairs, {}
+        for chair in chairs.values():
             chair.close()
-        self.chairs.clear()  # they hold us: the game's memory is free now, not when cycles are next looked for
+        return chairs
 
     async def _do(self, effects: list[events.Effect]) -> None:
         for effect in effects:

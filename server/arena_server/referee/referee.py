@@ -82,9 +82,9 @@ class Referee:
             return await blackbox.read_out(await driver.finished, driver.chairs, self.bots)
         finally:
             del self.playing[driver]
-            thinking = {letter: chair.thinking is not None for letter, chair in driver.chairs.items()}
-            driver.close()
-            for chair in driver.chairs.values():
+            chairs = driver.close()
+            thinking = {letter: chair.thinking is not None for letter, chair in chairs.items()}
+            for chair in chairs.values():
                 if isinstance(chair.player, Guest):
                     chair.player.let_go(chair.handle)
             for letter, player in players.items():
