@@ -15,7 +15,8 @@ from arena_server.coordinator.coordinator import Coordinator, Turn
 from arena_server.coordinator.watching import Watcher
 from arena_server.executors import Executor
 from arena_server.formats import Stage, season
-from arena_server.formats.season import Call
+from arena_server.formats.matchmaking import Past
+from arena_server.formats.season import Call, Here
 from arena_server.model import Assignment, Ending, Entrant, Pairing, Result
 from arena_server.referee.guests import Guests, Present
 from arena_server.store import Parked, Store, Tournament, registry
@@ -51,7 +52,7 @@ class Season(Coordinator):
         super().__init__(store, tournament, game, executor, watcher)
         self._house = tuple(Present(entrant, 0, executor.capacity) for entrant in house)
         self._guests = guests
-        self._planned = season.Planned()
+        self._past = Past()
         self._stages = 0
         self._pairings: list[Pairing] = []
         self._parked: set[int] = set()
@@ -68,8 +69,9 @@ class Season(Coordinator):
 
     async def _fill(self) -> bool:
         """Queues what a server before this one has left."""
+        days = await self._recorder.call(self._store.days, self.tournament)
         for stage in await self._recorder.call(self._store.pairings, self.tournament):
-            self._note(stage.pairings)
+            self._note(stage.pairings, days[stage.number])
         standings = await self._recorder.call(self._store.standings, self.tournament)
         self._parked = {standing.parked.entrant for standing in standings if standing.parked is not None}
         opened = await self._recorder.call(self._store.open_games, self.tournament)
@@ -85,7 +87,7 @@ class Season(Coordinator):
         await self._guests.see_off(self._playing())
         await self._admit()
         await self._withdraw()
-        while (call := await self._call()) is not None and await self._plan_upon(call):
+        while (call := self._call()) is not None and await self._plan_upon(call):
             pass
 
     async def _admit(self) -> None:
@@ -110,7 +112,7 @@ class Season(Coordinator):
                 self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
                 self.watcher.notes(f"{entrant.label} is retired")
 
-    async def _call(self) -> Call | None:
+    def _call(self) -> Call | None:
         """Who could begin a game now; None where there is no room, or nobody to meet."""
         tables = {turn.planned.pairing: turn.planned.seats for turn in self._open()}
         here = self._places().keys()
@@ -118,22 +120,22 @@ class Season(Coordinator):
         if room < 1:
             return None
         load = Counter(entrant for seats in tables.values() for entrant in seats)
-        places = {entrant: place for place, entrant in enumerate(self.tournament.spec.entrants)}
-        free = sorted(
-            (places[one.entrant], one.owner)
-            for one in self._present()
-            if load[places[one.entrant]] < one.games_at_once and places[one.entrant] not in self._parked
+        present = tuple(
+            Here(place, one.owner, busy=load[place] >= one.games_at_once)
+            for place, one in sorted(self._places().items())
+            if place not in self._parked
         )
-        if len(free) < self.tournament.spec.seats:
+        if sum(not one.busy for one in present) < self.tournament.spec.seats:
             return None
-        known, _ = await self._recorder.call(self._store.rated, self.tournament)
-        return Call(int(time.time() // _DAY), known, tuple(free), room)
+        day = max(self._past.day, int(time.time() // _DAY))  # a clock that was set back is no day before
+        return Call(day, 0, present, room)
 
     async def _plan_upon(self, call: Call) -> bool:
+        """Plans a stage; False where nobody may meet."""
         known, tallies = await self._recorder.call(self._store.rated, self.tournament)
         call = replace(call, known=known)
         ratings = [tally.rating.mu for tally in tallies]
-        pairings = season.pairings(self.tournament.spec, call, ratings, self._planned)
+        pairings = season.pairings(self.tournament.spec, call, ratings, self._past)
         if not pairings:
             return False
         number = self._stages + 1
@@ -142,13 +144,13 @@ class Season(Coordinator):
         first = (1 + len(self._pairings), 1 + len(self._pairings) * self.tournament.spec.seats)
         planned = planned_games(self.tournament.name, number, pairings, given, first)
         self._queue.extend(Turn(one) for one in planned)
-        self._note(pairings)
+        self._note(pairings, call.day)
         return True
 
-    def _note(self, pairings: Sequence[Pairing]) -> None:
+    def _note(self, pairings: Sequence[Pairing], day: int) -> None:
         self._stages += 1
         self._pairings.extend(pairings)
-        self._planned.add(pairings)
+        season.note(self._past, pairings, day)
 
     # Giving out
 

@@ -9,6 +9,7 @@ from itertools import count, groupby
 
 from arena_engine.game import Game
 from arena_server.formats import Counted, Stage, plan, season
+from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call
 from arena_server.model import Pairing, PlannedGame, Result, Spec
 from arena_server.ratings import Finished, Tally, counted, fold
@@ -74,7 +75,7 @@ class _Season:
     def __init__(self, calls: Mapping[int, Call], results: Mapping[int, Counted]) -> None:
         self._calls = calls
         self._results = results
-        self._planned = season.Planned()
+        self._past = Past()
         self._tallies: dict[int, Tally] = {}
         self._known = 0
 
@@ -87,8 +88,8 @@ class _Season:
             self._fold(number, spec.draw_probability)
         self._known = max(self._known, call.known)
         ratings = [self._tallies.get(entrant, Tally()).rating.mu for entrant in range(len(spec.entrants))]
-        found = season.pairings(spec, call, ratings, self._planned)
-        self._planned.add(found)
+        found = season.pairings(spec, call, ratings, self._past)
+        season.note(self._past, found, call.day)
         return found
 
     def _fold(self, number: int, draw_probability: float) -> None:

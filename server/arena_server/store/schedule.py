@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage
-from arena_server.formats.season import Call
+from arena_server.formats.season import Call, Here
 from arena_server.model import ArenaError, Pairing, PlannedGame
 from arena_server.store import advancing
 from arena_server.store.database import Database
@@ -93,7 +93,7 @@ def _call_row(call: Call) -> dict[str, Any]:
     return {
         "day": call.day,
         "known": call.known,
-        "present": [list(pair) for pair in call.present],
+        "present": [[one.entrant, one.owner, int(one.busy)] for one in call.present],
         "room": call.room,
     }
 
@@ -102,9 +102,20 @@ def calls(connection: Connection, tournament: Tournament) -> dict[int, Call]:
     """What the stages of a season were planned upon, by number."""
     query = select(STAGE).where(STAGE.c.tournament_id == tournament.id).order_by(STAGE.c.number)
     return {
-        row.number: Call(row.day, row.known, tuple((entrant, owner) for entrant, owner in row.present), row.room)
+        row.number: Call(row.day, row.known, tuple(_here(*one) for one in row.present), row.room)
         for row in connection.execute(query)
     }
+
+
+def _here(entrant: int, owner: int = 0, busy: int = 0) -> Here:
+    return Here(entrant, owner, bool(busy))
+
+
+def days(database: Database, tournament: Tournament) -> dict[int, int]:
+    """On which day each stage of a season was planned, by number."""
+    query = select(STAGE.c.number, STAGE.c.day).where(STAGE.c.tournament_id == tournament.id)
+    with database.read() as connection:
+        return {row.number: row.day for row in connection.execute(query)}
 
 
 def pairings(database: Database, tournament: Tournament) -> list[Stage]:

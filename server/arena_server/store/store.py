@@ -192,6 +192,10 @@ class Store:
         """Every stage with its pairings, whether played or not, without results."""
         return schedule.pairings(self.database, tournament)
 
+    def days(self, tournament: Tournament) -> dict[int, int]:
+        """On which day, since 1970, each stage of a season was planned, by number."""
+        return schedule.days(self.database, tournament)
+
     def rated(self, tournament: Tournament) -> tuple[int, list[Tally]]:
         """Number of the last game that is rated, and the tallies after it in the order of entry."""
         with self.database.read() as connection:

@@ -213,7 +213,7 @@ class Stage(SQLModel, table=True):
     number: int = Field(primary_key=True)
     day: int
     known: int  # number of the last game that was rated then
-    present: list[list[int]] = Field(sa_type=JSON)  # entrants who could play, each with its owner
+    present: list[list[int]] = Field(sa_type=JSON)  # entrants, each with its owner and whether it was busy
     room: int
 
 

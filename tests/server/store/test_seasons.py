@@ -11,7 +11,8 @@ from tournaments import Playing, entrants, tiny_spec
 
 from arena_engine.game import find
 from arena_server.formats import Stage, season
-from arena_server.formats.season import Call, Planned
+from arena_server.formats.matchmaking import Past
+from arena_server.formats.season import Call, Here
 from arena_server.model import Spec, UserError
 from arena_server.store import Store, Tournament, queries
 from arena_server.store.dealing import dealt
@@ -30,13 +31,13 @@ class Season:
         self.store = store
         self.lock = store.lock(store.enter(spec(bots), name="season").tournament)
         self.tournament: Tournament = self.lock.tournament
-        self.planned = Planned()
+        self.past = Past()
 
     def plan(self, *present: int, room: int = 1) -> None:
         known, tallies = self.store.rated(self.tournament)
-        call = Call(1, known, tuple((entrant, 0) for entrant in present), room)
-        pairings = season.pairings(self.tournament.spec, call, [one.rating.mu for one in tallies], self.planned)
-        self.planned.add(pairings)
+        call = Call(1, known, tuple(map(Here, present)), room)
+        pairings = season.pairings(self.tournament.spec, call, [one.rating.mu for one in tallies], self.past)
+        season.note(self.past, pairings, 1)
         before = self.store.pairings(self.tournament)
         terms = self.tournament.at(len(before) + 1)
         given = dealt(terms, find("tiny"), before, pairings)
@@ -80,7 +81,9 @@ def test_stages_follow_from_who_was_there(opened: Season) -> None:
     assert [len(stage.pairings) for stage in opened.store.pairings(opened.tournament)] == [1] * 5
 
 
-@pytest.mark.parametrize("changed", [{"present": [[1, 0], [3, 0], [4, 0]]}, {"known": 0, "present": [[3, 1]] * 3}])
+@pytest.mark.parametrize(
+    "changed", [{"present": [[1, 0, 0], [3, 0, 0], [4, 0, 0]]}, {"known": 0, "present": [[3, 1, 0]] * 3}]
+)
 def test_another_call_gives_other_pairings(opened: Season, changed: dict[str, object]) -> None:
     with opened.store.database.write() as connection:
         connection.execute(update(STAGE).where(STAGE.c.number == 2).values(**changed))
