@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -52,6 +53,18 @@ def test_a_tournament_is_played_recorded_and_rated(tmp_path: Path, bots: list[st
     assert all(len(deal) == 1 for deal in circles.values())
     assert len(set.union(*circles.values())) == 6
     assert arena("verify", cwd=tmp_path).returncode == 0
+
+
+def test_the_secret_of_deals_is_committed_to_first_and_revealed_last(tmp_path: Path, bots: list[str]) -> None:
+    done = arena("run-tournament", *bots[:2], "--games", "2", "--time", "1s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = dict(
+        line.split(maxsplit=1) for line in done.stdout.splitlines() if line.startswith(("commitment", "secret"))
+    )
+    commitment = said["commitment"].partition(":")[0]
+    assert hashlib.sha256(bytes.fromhex(said["secret"].partition(",")[0])).hexdigest() == commitment
+    assert said["secret"].endswith(commitment)
+    assert done.stdout.index("commitment ") < done.stdout.index("mu-3sigma") < done.stdout.index("chain head ")
 
 
 def test_the_same_command_again_shows_what_is_finished(tmp_path: Path, bots: list[str]) -> None:

@@ -70,7 +70,7 @@ def print_full(store: Store, name: str | None, choice: Choice, *, as_json: bool)
     if chosen:
         print(f"chosen and rated on their own: {choice}; {len(selection.games)} games")
     show(standings_grid(board, analysis))
-    print_places(tournament, table)
+    print_places(board, table)
     for grid in (seats_grid(analysis), calibration_grid(analysis)):
         print()
         show(grid)

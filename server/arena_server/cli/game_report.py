@@ -17,21 +17,27 @@ from arena_server.text import clean, clean_lines
 _INDENT = "  "
 
 
-def report_dict(record: GameRecord, result: Result) -> dict[str, Any]:
-    """The record's JSON form, and beside it every failure and every ply with its evidence."""
+def report_dict(record: GameRecord, result: Result, db: str = "") -> dict[str, Any]:
+    """The record's JSON form, and beside it every failure and every ply with its evidence.
+
+    Args:
+        record: of the game.
+        result: what the record leaves out.
+        db: where it is, as `Failure.command` wants it.
+    """
     return {
         **record.as_dict(),
         "reason": result.reason,
         "stalled_us": result.stalled_us,
         "position": result.position,
-        "failures": [{**asdict(failure), "command": failure.command(record.id)} for failure in result.failures],
+        "failures": [{**asdict(failure), "command": failure.command(record.id, db)} for failure in result.failures],
         "plies": [asdict(move) for move in result.moves],
     }
 
 
-def report_text(record: GameRecord, result: Result) -> str:
+def report_text(record: GameRecord, result: Result, db: str = "") -> str:
     """For a person."""
-    parts = [_head(record, result), *(_failure(record, result, failure) for failure in result.failures)]
+    parts = [_head(record, result), *(_failure(record, result, failure, db) for failure in result.failures)]
     if result.moves:
         parts.append(_times(result).lines())
     return "\n\n".join("\n".join(part) for part in parts)
@@ -66,7 +72,7 @@ def _seats(result: Result) -> Grid:
     return Grid(columns, zip(result.assignment.planned.letters, labels, scores, ranks, strict=True))
 
 
-def _failure(record: GameRecord, result: Result, failure: Failure) -> list[str]:
+def _failure(record: GameRecord, result: Result, failure: Failure, db: str) -> list[str]:
     what = f"{failure.ending.replace('_', ' ')} at ply {failure.ply + 1}"
     told = [
         f"seat {failure.seat}: {what}, {failure.charged_us / 1e6:.3f} s after it was asked",
@@ -80,7 +86,7 @@ def _failure(record: GameRecord, result: Result, failure: Failure) -> list[str]:
     told += box_lines(failure)
     if failure.position:
         told += [clean(f"position: {failure.position}"), *_drawing(record, failure.position)]
-        told.append(clean(f"see it again: {failure.command(record.id)}"))
+        told.append(clean(f"see it again: {failure.command(record.id, db)}"))
     return told
 
 

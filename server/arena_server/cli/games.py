@@ -10,7 +10,7 @@ import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.export import Form
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, elsewhere
 from arena_server.model import Ending
 
 if TYPE_CHECKING:
@@ -79,10 +79,11 @@ def show_game(
 
     with reader(db, server, ca, quiet=as_json) as source:
         record, result = source.game(game)
+    place = "" if server is not None else elsewhere(db)
     if as_json:
-        show_json(report_dict(record, result))
+        show_json(report_dict(record, result, place))
     else:
-        print(report_text(record, result))
+        print(report_text(record, result, place))
 
 
 @games.command("export")

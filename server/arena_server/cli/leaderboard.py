@@ -71,7 +71,7 @@ def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool 
         return
     print(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
-    print_places(board.tournament, table)
+    print_places(board, table)
     for standing in board.standings:
         if standing.parked is not None:
             number, why = standing.parked.number, standing.parked.why

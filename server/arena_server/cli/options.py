@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from enum import StrEnum
@@ -48,3 +49,11 @@ def program() -> str:
 def database_url(given: str | None) -> str:
     """The database that is meant: the one given, else ARENA_DB, else ./arena.db."""
     return given or os.environ.get("ARENA_DB") or DEFAULT_DATABASE
+
+
+def elsewhere(given: str | None) -> str:
+    """How to name that database in another command, without its password; empty where it is ./arena.db."""
+    url = database_url(given)
+    if "://" not in url:
+        return "" if Path(url).absolute() == Path(DEFAULT_DATABASE).absolute() else url
+    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", url)

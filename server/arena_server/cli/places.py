@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from arena_server.formats import Place
     from arena_server.service.reading import Table
     from arena_server.store import Tournament
+    from arena_server.store.queries import Leaderboard
 
 
-def print_places(tournament: Tournament, table: Table | None) -> None:
+def print_places(board: Leaderboard, table: Table | None) -> None:
     """Prints it as of the last closed stage; nothing where the ratings are all there is."""
     from arena_server.cli.output import show
 
     if table is not None:
         print()
-        print(_title(tournament, table.stages))
-        show(places_grid(tournament, table.rows))
+        print(_title(board.tournament, table.stages))
+        show(places_grid(board, table.rows))
 
 
 def places_dict(tournament: Tournament, table: Table | None) -> dict[str, Any]:
@@ -36,13 +37,13 @@ def places_dict(tournament: Tournament, table: Table | None) -> dict[str, Any]:
     }
 
 
-def places_grid(tournament: Tournament, table: Sequence[Place]) -> Grid:
+def places_grid(board: Leaderboard, table: Sequence[Place]) -> Grid:
     """Rank, bot, and what the rank rests on."""
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.tables import marked
+    from arena_server.cli.tables import marked_bot
 
-    names, out = tournament.spec.labels, dict(tournament.spec.withdrawn)
-    bots = [marked(names[row.entrant], withdrawn=row.entrant in out) for row in table]
+    standings = dict(zip(board.places, board.standings, strict=True))
+    bots = [marked_bot(standings[row.entrant]) for row in table]
     rows = [(str(row.rank), bot, *row.marks.values()) for row, bot in zip(table, bots, strict=True)]
     return Grid((Column("#"), Column("bot", left=True), *map(Column, table[0].marks)), rows)
 

@@ -200,6 +200,8 @@ def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> 
         f"{spec.time_control} a {'ply' if spec.time_control.bank_us is None else 'game'}, "
         f"{event.capacity} at once, {_deals(tournament)}"
     )
+    if spec.seed is None:
+        out.print(f"commitment {tournament.commitment}: SHA-256 of the secret, which is revealed at the end")
     progress = store.progress(tournament)
     if not entered.created and progress.open:
         out.print(f"going on: {progress.planned - progress.open} of {progress.planned} games are on record")
@@ -207,7 +209,7 @@ def _say_hello(store: Store, entered: Entered, event: Event, *, quiet: bool) -> 
 
 def _deals(tournament: Tournament) -> str:
     spec = tournament.spec
-    source = f"public seed {spec.seed!r}" if spec.seed is not None else f"commitment {tournament.commitment[:16]}"
+    source = f"public seed {spec.seed!r}" if spec.seed is not None else "a secret"
     return f"{len(spec.suite)} listed deals, seeds by {source}" if spec.suite else f"deals by {source}"
 
 
@@ -238,11 +240,15 @@ def _play(store: Store, tournament: Tournament, event: Event, progress: Progress
 
 
 def _show_result(store: Store, tournament: Tournament, *, as_json: bool) -> None:
-    """The leaderboard, as `arena leaderboard` prints it, and where to look next."""
+    """The leaderboard, as `arena leaderboard` prints it, what proves it, and where to look next."""
     from arena_server.cli.leaderboard import print_leaderboard
     from arena_server.service.reading import StoreReader
+    from arena_server.store import queries
 
     print_leaderboard(StoreReader(store), tournament.name, as_json=as_json)
     if not as_json:
-        print()
+        held = queries.tournament(store, tournament.name)
+        print(f"\nchain head {held.chain_head} over {held.chain_length} attempts and amendments")
+        if held.secret and not held.public_seed:
+            print(f"secret {held.secret.hex()}, which hashes to the commitment {held.commitment}")
         print(f"more about it: {program()} crosstable | games list | replay last | verify")

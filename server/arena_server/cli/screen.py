@@ -38,6 +38,8 @@ def screen(snapshot: Snapshot, recent: Sequence[str], width: int, height: int) -
 def progress_line(snapshot: Snapshot) -> str:
     """How far it is, how quick, how long still."""
     progress = snapshot.progress
+    if not progress.planned:
+        return "the first games are being planned"
     parts = [f"{progress.planned - progress.open} of {progress.planned} games"]
     if progress.waiting:
         parts.append(f"{progress.waiting} wait for an earlier one to be rated")

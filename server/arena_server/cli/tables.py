@@ -42,6 +42,11 @@ def marked(label: str, *, withdrawn: bool, parked: bool = False) -> str:
     return f"{label} ({mark})" if mark else label
 
 
+def marked_bot(standing: Standing) -> str:
+    """The label of a row, marked where it plays no more."""
+    return marked(standing.label, withdrawn=standing.withdrawn, parked=standing.parked is not None)
+
+
 def won_lost(standing: Standing, *, draws: bool) -> str:
     """``12-8``; where any game was drawn ``12-8-0``."""
     return f"{standing.wins}-{standing.losses}" + (f"-{standing.draws}" if draws else "")
@@ -61,7 +66,7 @@ def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[st
     for standing in standings:
         yield (
             str(standing.rank),
-            marked(standing.label, withdrawn=standing.withdrawn, parked=standing.parked is not None),
+            marked_bot(standing),
             f"{standing.mu:.2f}",
             f"{standing.sigma:.2f}",
             f"{standing.rating.conservative:.2f}",

@@ -12,6 +12,7 @@ import pytest
 from here import Arena
 
 from arena_engine.record import GameRecord
+from arena_server.cli.options import elsewhere
 
 
 def test_a_list_in_pages(arena: Arena) -> None:
@@ -179,3 +180,25 @@ def test_a_damaged_record_is_told(arena: Arena) -> None:
         assert "the record of this game is damaged: nightly/5" in done.err
         assert "arena verify" in done.err
     assert arena("verify").code == 1
+
+
+def test_a_database_elsewhere_is_named_in_what_shows_a_failure_again(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(*words: str) -> str:
+        shown = arena("games", "show", "nightly/8", *words)
+        return next(line for line in shown.out.splitlines() if line.startswith("see it again: "))
+
+    assert "--db" not in told()
+    assert "--db" not in told("--db", str(arena.database))
+    other = tmp_path / "other place.db"
+    arena.database.rename(other)
+    assert told("--db", str(other)).endswith(f" --db '{other}'")
+    monkeypatch.setenv("ARENA_DB", str(other))
+    assert told().endswith(f" --db '{other}'")
+
+
+def test_no_password_is_told() -> None:
+    url = "postgresql://ada:secret@db.example:5432/arena"
+    assert elsewhere(url) == "postgresql://ada@db.example:5432/arena"
+    assert elsewhere("postgresql://db/arena") == "postgresql://db/arena"
