@@ -90,7 +90,7 @@ def build(path: Path, games: int) -> None:
 def _insert(connection: sqlite3.Connection, numbers: range, games: int) -> None:
     dice = random.Random(numbers.start)
     played = [number <= games - _OPEN for number in numbers]
-    statuses = ["abandoned" if done and number % 1000 == 0 else "finished" if done else "planned"
+    statuses = ["abandoned" if done and number % 50_000 == 0 else "finished" if done else "planned"
                 for number, done in zip(numbers, played, strict=True)]  # fmt: skip
     rows = list(zip(numbers, statuses, strict=True))
     connection.executemany(
