@@ -11,17 +11,13 @@ from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.command import upgrade
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData
 from sqlmodel import SQLModel
 from tournaments import begin, tiny_spec
 
 from arena_server.model import ArenaError, UserError
 from arena_server.store import Store, migrations
-from arena_server.store.verify import verify
 
 
 def test_a_path_and_a_url_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,37 +167,3 @@ def test_a_locked_file_is_told(sqlite: str, monkeypatch: pytest.MonkeyPatch) -> 
             store.enter(tiny_spec())
         other.close()
         assert store.enter(tiny_spec()).created
-
-
-def test_rows_of_the_first_schema_live_on(url: str) -> None:
-    with Store.open(url) as store:
-        playing = begin(store, tiny_spec())
-        store.record(playing.results()[:5])
-        playing.lock.release()
-        before = store.enter(tiny_spec()).tournament, store.standings(playing.tournament)
-        with store.database.write() as connection:
-            to_the_first_schema(connection)
-    with Store.open(url) as store:
-        assert (store.enter(tiny_spec()).tournament, store.standings(before[0])) == before
-        playing = begin(store, tiny_spec())
-        store.record(playing.results())
-        assert verify(store, playing.tournament).ok
-
-
-def to_the_first_schema(connection: Connection) -> None:
-    """The same rows as the first version kept them."""
-    rows = {table: connection.execute(table.select()).mappings().all() for table in SQLModel.metadata.sorted_tables}
-    SQLModel.metadata.drop_all(connection)
-    connection.exec_driver_sql(f"DROP TABLE {migrations.VERSION_TABLE}")
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.attributes["connection"] = connection
-    upgrade(config, "0001")
-    first = MetaData()
-    first.reflect(connection)
-    for table, found in rows.items():
-        if table.name in first.tables and found:
-            old = first.tables[table.name]
-            connection.execute(
-                old.insert(), [{column.name: row[column.name] for column in old.columns} for row in found]
-            )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from alembic.command import upgrade
 from alembic.config import Config
-from sqlalchemy import Connection, text
-from tournaments import tiny_spec
+from sqlalchemy import Connection, MetaData, text
+from sqlmodel import SQLModel
+from tournaments import begin, tiny_spec
 
-from arena_server.model import About, canonical_json
+from arena_server.model import About, Assignment, Ending, canonical_json
 from arena_server.store import Store, database, migrations, queries
+from arena_server.store.verify import verify
 
 TOURNAMENT: dict[str, Any] = {
     "name": "old",
@@ -68,3 +71,52 @@ def test_a_database_of_the_first_schema_is_brought_up(url: str) -> None:
         assert {standing.mu for standing in store.standings(old)} == {26.0}
         store.describe(old, tags=["kept"], about=[About("Ada")])
         assert queries.abouts(store, old)[0].owner == "Ada"
+
+
+REVISIONS = sorted(path.name[:4] for path in (Path(migrations.__file__).parent / "versions").glob("0*.py"))
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_rows_of_every_schema_live_on(url: str, revision: str) -> None:
+    """A tournament half-way, with two start failures in a row: it is sound after the upgrade, and goes on."""
+    with Store.open(url) as store:
+        playing = begin(store, tiny_spec())
+        first, second, *rest = playing.assignments()
+        starts = [playing.forfeit(one, seat_of(one, 0), Ending.START_FAILURE, 0) for one in (first, second)]
+        store.record([*starts, playing.void(rest[0])])
+        playing.lock.release()
+        before = store.enter(tiny_spec()).tournament, store.standings(playing.tournament)
+        with store.database.write() as connection:
+            as_of(connection, revision)
+    with Store.open(url) as store:
+        assert (store.enter(tiny_spec()).tournament, store.standings(before[0])) == before
+        assert verify(store, before[0]).ok
+        playing = begin(store, tiny_spec())
+        third = playing.assignments()[0]
+        store.record([playing.forfeit(third, seat_of(third, 0), Ending.START_FAILURE, 0)])
+        parked = [row.parked.number for row in store.standings(playing.tournament) if row.parked]
+        assert parked == [3]
+        assert verify(store, playing.tournament).ok
+
+
+def seat_of(assignment: Assignment, entrant: int) -> str:
+    return assignment.planned.letters[assignment.planned.seats.index(entrant)]
+
+
+def as_of(connection: Connection, revision: str) -> None:
+    """The same rows as that schema kept them."""
+    rows = {table: connection.execute(table.select()).mappings().all() for table in SQLModel.metadata.sorted_tables}
+    SQLModel.metadata.drop_all(connection)
+    connection.exec_driver_sql(f"DROP TABLE {migrations.VERSION_TABLE}")
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.attributes["connection"] = connection
+    upgrade(config, revision)
+    known = MetaData()
+    known.reflect(connection)
+    for table, found in rows.items():
+        if table.name in known.tables and found:
+            old = known.tables[table.name]
+            connection.execute(
+                old.insert(), [{column.name: row[column.name] for column in old.columns} for row in found]
+            )
