@@ -9,9 +9,9 @@ from typing import Any
 from arena_engine.game import GameError, find
 from arena_engine.record import GameRecord
 from arena_server.cli.drawings import drawn
-from arena_server.cli.evidence import box_lines, time_lines
 from arena_server.cli.grids import Column, Grid
 from arena_server.model import Failure, Result
+from arena_server.report.evidence import box_lines, time_lines
 from arena_server.text import clean, clean_lines
 
 _INDENT = "  "

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from arena_engine.game import SEATS
 from arena_engine.record import GameRecord
-from arena_server.report import games, standings
+from arena_server.report import failures, games, standings
 from arena_server.report.columns import Table, Value
 from arena_server.report.contents import Contents, Game
 from arena_server.report.contents import games as all_games
@@ -82,6 +82,7 @@ class _Writing:
         self._shelf = self._new_shelf()
         self._further = self._new_shelf()
         self._page = ""
+        self._failures: list[failures.Shown] = []
 
     def all(self, played: Iterator[Game], told: Told, *, parquet: bool) -> int:
         rows: list[tuple[Value, ...]] = []
@@ -89,6 +90,8 @@ class _Writing:
         with (self._folder / "records.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
             for number, game in enumerate(played, 1):
                 rows.append(games.row(game, columns))
+                if len(self._failures) < failures.MOST:
+                    self._failures += failures.shown(game)
                 if game.record is not None:
                     self._add(game.record, lines)
                 told(number, planned)
@@ -98,8 +101,12 @@ class _Writing:
             ("games", games.table(self._spec.seats, rows)),
         ):
             self._write_table(stem, table, parquet=parquet)
-        self._write_page(REPORT, render("report.html", data=self._shelf.data(), **context(self._contents)))
+        self._write_page(REPORT, self._report())
         return len(self._shelf)
+
+    def _report(self) -> str:
+        shown = {"failures": self._failures, "most": failures.MOST}
+        return render("report.html", data=self._shelf.data(), **shown, **context(self._contents))
 
     def _add(self, record: GameRecord, lines: TextIO) -> None:
         lines.write(printable(record.to_json()) + "\n")

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from requirements import require_module
 from tournaments import begin, patchwork_spec
 
-from arena_server.model import About, Entrant
+from arena_server.model import About, BlackBox, Ending, Entrant
 from arena_server.ratings.stopping import canonical
-from arena_server.report import games, standings, tables, writing
+from arena_server.report import failures, games, standings, tables, writing
 from arena_server.report.columns import Table
 from arena_server.store import Store
 
@@ -252,3 +252,23 @@ def test_a_format_shows_its_own_table(arena: Arena, form: str) -> None:
     assert re.findall(r"<bdi>(.*?)</bdi>", section)[: len(places)] == [
         f"{row['bot']} {row['version']}" for row in places
     ]
+
+
+def test_failures_are_shown_with_their_evidence_harmless_and_bounded(arena: Arena, tmp_path: Path) -> None:
+    with Store.open(str(arena.database)) as store, (playing := begin(store, patchwork_spec(2, 4), name="bad")).lock:
+        first, *rest = playing.assignments()
+        failed = playing.forfeit(first, "a", Ending.CRASH)
+        box = BlackBox(exit="killed by SIGSEGV", stderr="y" * 99_999, messages=("</pre><script>alert(2)</script>",))
+        told = replace(failed.failures[0], evidence=HOSTILE, reason="boom", box=box)
+        store.record([replace(failed, failures=(told,)), *map(playing.normal, rest)])
+    assert arena("report", "bad", "--out", str(tmp_path / "out")).code == 0
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    (details,) = re.findall(r'<details class="failure">(.*?)</details>', page, re.DOTALL)
+    assert "bad/1" in details
+    assert "crash at ply 3" in details
+    assert "process: killed by SIGSEGV" in details
+    assert "&lt;script&gt;alert(1)" in details
+    assert "<script>" not in details
+    assert "\u202e" not in details
+    assert "all of it: arena games show bad/1" in details
+    assert len(details) < 2 * failures.MAX_CHARACTERS

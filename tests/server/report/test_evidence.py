@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tournaments import begin, patchwork_spec
 
-from arena_server.cli.evidence import box_lines, time_lines
 from arena_server.model import BlackBox, Ending, Failure, Result
+from arena_server.report.evidence import box_lines, time_lines
 from arena_server.store import Store
 
 LOST = BlackBox(limit_us=100_000, margin_us=50_000, stolen_us=0, waited_us=0)
