@@ -194,10 +194,11 @@ def test_bots_leave_by_themselves_and_owners_do_not_play_their_own(site: Site) -
     server = site.serve()
     site.join("eve", server.address, mine[1])
     site.join("bob", server.address, other)
-    ada = site.join("ada", server.address, mine[0], "--games", "2", "--json")
+    ada = site.join("ada", server.address, mine[0], "--games", "1", "--json")
     assert ada.wait() == 0, ada.text()
     assert json.loads(ada.text()[ada.text().index("{") :])["bot"] == "ada"
-    wait_for(lambda: server.games("ada 1"), "its games in the log")
+    wait_for(lambda: len(server.games("ada 1")) > 3, "its game, and the other one of its table being given up")
+    assert {game.get("reason") for game in server.games("ada 1")} == {None, "a bot has left"}
     assert not server.games("ada 1", "eve 1")
     arena("token", "revoke", "bob", cwd=site.folder)
     assert site.joined[1].wait() in (0, 2)

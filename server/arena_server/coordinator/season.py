@@ -25,8 +25,9 @@ from arena_server.store.schedule import planned_games
 
 TICK = 1.0
 """Seconds between two looks at the registry."""
-AWAY = 60.0
-"""Seconds for which a planned game waits for a bot that has left; then it is abandoned, and counts for nobody."""
+AWAY = 30.0
+"""Seconds for which a planned game waits for a bot that is lost; then it is abandoned, and counts for nobody. Ratings,
+which go on in schedule order, wait as long."""
 _DAY = 86_400
 
 
@@ -170,7 +171,13 @@ class Season(Coordinator):
         if self._places().keys() >= {*turn.planned.seats}:
             self._away.pop(number, None)
             return all(room[entrant] > 0 for entrant in turn.planned.seats)
-        return time.monotonic() - self._away.setdefault(number, time.monotonic()) > AWAY
+        waited = time.monotonic() - self._away.setdefault(number, time.monotonic())
+        return waited > AWAY or self._is_left(turn)
+
+    def _is_left(self, turn: Turn) -> bool:
+        """Whether a bot of it has said that it leaves: no use to wait."""
+        entrants = self.tournament.spec.entrants
+        return any(self._guests.leaves(entrants[seat]) for seat in turn.planned.seats)
 
     def _room(self) -> Counter[int]:
         """How many more games each entrant that is there can play now."""
@@ -189,7 +196,7 @@ class Season(Coordinator):
         planned = turn.planned
         start = self.game.start(planned.deal, len(planned.seats))
         began = datetime.now(UTC).isoformat(timespec="seconds")
-        reason = f"a bot was away for over {AWAY:g} s"
+        reason = "a bot has left" if self._is_left(turn) else f"a bot was away for over {AWAY:g} s"
         return Result(self._assign(turn), Ending.VOID, None, (), (), start.text, began, 0, reason=reason)
 
     def _assign(self, turn: Turn) -> Assignment:

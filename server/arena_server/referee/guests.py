@@ -134,6 +134,10 @@ class Guests(Lobby):
     def _tell(self) -> None:
         self.changed()
 
+    def leaves(self, entrant: Entrant) -> bool:
+        """Whether it has asked for no more games, and not come back since."""
+        return entrant in self._guests and self._guests[entrant][0].leaving
+
     @property
     def connections(self) -> int:
         """How many are connected."""

@@ -75,6 +75,7 @@ class Scribe:
             ending=str(result.ending),
             blamed=list(result.blamed),
             plies=len(result.moves),
+            **({"reason": result.reason} if result.reason else {}),
         )
 
     def notes(self, line: str) -> None:
