@@ -126,7 +126,12 @@ class Conduct:
 
 
 def conduct(
-    spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], closed: Container[int]
+    spec: Spec,
+    games: Mapping[int, PlannedGame],
+    results: Mapping[int, Result],
+    closed: Container[int],
+    *,
+    unparked: int = 0,
 ) -> Conduct:
     """Who is parked, after which games.
 
@@ -135,6 +140,7 @@ def conduct(
         games: the plan, by number.
         results: the last attempt at each game, by number.
         closed: numbers of the games that are closed for another reason than that somebody is parked.
+        unparked: number of the last game of an arena that parked nobody.
     """
     found = Conduct()
     tallies = [Tally()] * len(spec.entrants)
@@ -151,6 +157,8 @@ def conduct(
         after = counted([tallies[seat] for seat in planned.seats], _finished(result))
         for seat, tally in zip(planned.seats, after, strict=True):
             tallies[seat] = tally
+        if number <= unparked:
+            continue
         parked = newly_parked(number, zip(planned.seats, after, strict=True), playing, spec)
         found.parked.update({one.entrant: one for one in parked})
         playing -= found.parked.keys()

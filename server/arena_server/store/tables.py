@@ -33,6 +33,7 @@ class Tournament(SQLModel, table=True):
     chain_head: str
     sums: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))  # what the stop rule has seen
     stopped: int | None = None  # number of the last game that counts, where the stop rule has ended it
+    unparked: int = 0  # up to this game nobody was parked, whatever happened: it is older than that rule
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None

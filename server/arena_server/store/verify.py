@@ -292,7 +292,12 @@ class _Verification:
         out = dict(self._spec.withdrawn)
         closed = {number for number, result in self._last.items() if closes(result)}
         closed |= {number for number, planned in self._planned.items() if self._absent(out, planned)}
-        self._conduct = derived.conduct(self._spec, self._planned, self._last, closed)
+        unparked = self._row.unparked
+        self._conduct = derived.conduct(self._spec, self._planned, self._last, closed, unparked=unparked)
+        if unparked:
+            today = derived.conduct(self._spec, self._planned, self._last, closed).parked.values()
+            if not any(one.number <= unparked for one in today):
+                self._found(f"unparked is {unparked}, though nobody would be parked by then")
 
     def _taken_off(self, number: int) -> bool:
         """Whether a parked seat keeps a game from counting."""

@@ -13,6 +13,7 @@ from sqlmodel import SQLModel
 from tournaments import begin, tiny_spec
 
 from arena_server.model import About, Assignment, Ending, canonical_json
+from arena_server.ratings import probation
 from arena_server.store import Store, database, migrations, queries
 from arena_server.store.verify import verify
 
@@ -97,6 +98,29 @@ def test_rows_of_every_schema_live_on(url: str, revision: str) -> None:
         parked = [row.parked.number for row in store.standings(playing.tournament) if row.parked]
         assert parked == [3]
         assert verify(store, playing.tournament).ok
+
+
+def test_what_was_played_before_bots_were_parked_stays_as_it_is(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four start failures in a row, and games after them: sound then, sound now; the next one parks."""
+    with Store.open(url) as store, monkeypatch.context() as patch:
+        patch.setattr(probation, "STARTS", 99)  # as if there were no such rule
+        playing = begin(store, tiny_spec(games=12))
+        games = playing.assignments()
+        starts = [playing.forfeit(one, seat_of(one, 0), Ending.START_FAILURE, 0) for one in games[:8]]
+        store.record([*starts[:4], playing.normal(games[4]), *starts[5:8]])
+        playing.lock.release()
+        with store.database.write() as connection:
+            as_of(connection, "0004")
+    with Store.open(url) as store:
+        cup = store.enter(tiny_spec(games=12)).tournament
+        report = verify(store, cup)
+        assert report.ok, report.problems
+        playing = begin(store, tiny_spec(games=12))
+        ninth = playing.assignments()[0]
+        store.record([playing.forfeit(ninth, seat_of(ninth, 0), Ending.START_FAILURE, 0)])
+        assert [row.parked.number for row in store.standings(cup) if row.parked] == [9]
+        report = verify(store, cup)
+        assert report.ok, report.problems
 
 
 def seat_of(assignment: Assignment, entrant: int) -> str:
