@@ -58,7 +58,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
 
 def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool = False) -> None:
     """Prints the standings of the tournament of that name, by default of the one started last."""
-    from arena_server.cli.output import show, show_json
+    from arena_server.cli.output import say, show, show_json
     from arena_server.cli.places import places_dict, print_places
     from arena_server.cli.tables import standings_grid
     from arena_server.store import stopping
@@ -69,18 +69,21 @@ def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool 
     if as_json:
         show_json({**leaderboard_dict(board), **places_dict(board.tournament, table)})
         return
-    print(f"tournament {board.tournament.name}: {board.progress}")
+    say(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
     print_places(board, table)
     for standing in board.standings:
         if standing.parked is not None:
             number, why = standing.parked.number, standing.parked.why
             game = f"{board.tournament.name}/{number}"
-            print(f"\n{clean(standing.label)} is parked since game {number}: {why}; see arena games show {game}")
+            print()
+            say(f"{clean(standing.label)} is parked since game {number}: {why}; see arena games show {game}")
     for line in board.remarks.lines:
-        print(f"\n{line}")
+        print()
+        say(line)
     if question := stopping.told(board.tournament):
-        print(f"\n{clean(question)}")
+        print()
+        say(clean(question))
 
 
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:

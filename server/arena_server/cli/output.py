@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -67,6 +69,13 @@ def show(grid: Grid) -> None:
 
     console = Console(highlight=False)
     console.print(grid.table(console.width))
+
+
+def say(text: str) -> None:
+    """A sentence, broken between words where a terminal is narrower; in a pipe one line."""
+    if sys.stdout.isatty():
+        text = textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False)
+    print(text)
 
 
 def show_json(value: object) -> None:

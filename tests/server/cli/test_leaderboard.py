@@ -12,6 +12,7 @@ from sample_store import EVIL
 from tournaments import begin, patchwork_spec
 
 from arena_server.model import MAX_ATTEMPTS, About
+from arena_server.ratings.stopping import canonical
 from arena_server.store import Store, queries
 
 
@@ -175,3 +176,15 @@ def test_all_about_one_tournament(arena: Arena) -> None:
     assert (told["runs"][0]["concurrency"], told["runs"][0]["command"]) == (3, ["arena", "run-tournament"])
     assert arena("tournaments", "show").out.startswith("tournament both: planned, 0 of 0 games")
     assert arena("tournaments", "show", "x").code == 2
+
+
+def test_a_narrow_terminal_breaks_no_word(arena: Arena) -> None:
+    rule = canonical("sprt elo0=0 elo1=300 alpha=0.1 beta=0.1")
+    with Store.open(str(arena.database)) as store:
+        spec = patchwork_spec(2, 40, format="match", stop=rule)
+        with (playing := begin(store, spec, name="asked")).lock:
+            store.record(playing.results()[:4])
+    (question,) = [line for line in arena("leaderboard").out.splitlines() if "LLR" in line]
+    lines = arena.on_a_terminal(40, "leaderboard")
+    assert all(len(line) <= 40 for line in lines)
+    assert question in " ".join(lines)
