@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import trustme
 from command import arena, bot, start
+from tournaments import patchwork_spec
 
 from arena_server.store import Store, queries
 
@@ -124,13 +125,10 @@ def test_a_season_is_saved_while_it_is_played_restored_and_goes_on(site: Path) -
 
 
 def test_a_running_tournament_keeps_its_database(site: Path) -> None:
-    with Store.open(str(site / "arena.db")):
-        pass
-    backup("save", "arena.db", "copy.db", cwd=site)
-    with Store.open(str(site / "arena.db")) as store:
-        store.hold_site()
+    with Store.open(str(site / "arena.db")) as store, store.lock(store.enter(patchwork_spec(), name="cup").tournament):
+        backup("save", "arena.db", "copy.db", cwd=site)
         assert "stop it first" in backup("restore", "copy.db", "arena.db", "--force", cwd=site, code=2)
-    backup("restore", "copy.db", "other.db", cwd=site)
+    backup("restore", "copy.db", "arena.db", "--force", cwd=site)
 
 
 def test_nothing_takes_the_place_of_a_database_but_a_sound_one(site: Path) -> None:
