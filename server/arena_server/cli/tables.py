@@ -9,8 +9,6 @@ from arena_server.cli.grids import Column, Grid
 from arena_server.model import Ending
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from arena_server.store import Standing
 
 
@@ -29,11 +27,6 @@ def standings_grid(standings: Sequence[Standing]) -> Grid:
         Column("failures", left=True, wraps=True, spare=1),
     )
     return Grid(columns, _rows(standings, draws=draws))
-
-
-def standings_table(standings: Sequence[Standing], width: int | None = None) -> Table:
-    """The standings as a rich table, without the columns that do not fit a width in characters."""
-    return standings_grid(standings).table(width)
 
 
 def marked(label: str, *, withdrawn: bool, parked: bool = False) -> str:

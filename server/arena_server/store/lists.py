@@ -68,9 +68,6 @@ class Choice:
     stage: int | None = None
 
 
-EVERYTHING = Choice()
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """Some games in schedule order.
