@@ -42,7 +42,9 @@ class Bridge(Bot):
     def load(cls, options: Mapping[str, str | int | float | bool]) -> None:
         """Starts the program."""
         cls.program = Program(cls.command)
-        cls.program.say(f"arena {VERSION}", *(f"option {name} {_text(value)}" for name, value in options.items()))
+        cls.program.say(
+            f"arena {VERSION}", *(f"option {name} {_text(value)}" for name, value in sorted(options.items()))
+        )
 
     @classmethod
     def stop(cls) -> None:
