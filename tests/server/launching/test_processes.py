@@ -423,9 +423,11 @@ def test_nothing_outlives_a_kill_of_the_command(tmp_path: Path, *, group: bool) 
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, process_group=0) as command:
         assert command.stdout is not None
         keeper, token = command.stdout.readline().split()
-        asyncio.run(pid_in(tmp_path / "pid"))
-        assert len(marked(token)) >= 4
-        (os.killpg if group else os.kill)(command.pid, signal.SIGKILL)
+        try:
+            asyncio.run(pid_in(tmp_path / "pid"))
+            asyncio.run(until(lambda: len(marked(token)) >= 4))  # a shell takes a moment to start its child
+        finally:
+            (os.killpg if group else os.kill)(command.pid, signal.SIGKILL)
         command.wait(BOUND_S)
     asyncio.run(until(lambda: not marked(token) and not alive(int(keeper))))
 
