@@ -16,6 +16,7 @@ from striking import COMMAND, UNSTRUCK, Ran, Strike, Striker
 
 from arena_server.cli.leaderboard import print_leaderboard
 from arena_server.model import UserError
+from arena_server.service.reading import StoreReader
 from arena_server.store import Store, queries
 from arena_server.store.verify import verify
 
@@ -111,7 +112,7 @@ def recorded(home: Path) -> list[int]:
 def leaderboard(home: Path) -> str:
     """What `arena leaderboard --json` prints."""
     with Store.open(str(home / "arena.db"), create=False) as store, redirect_stdout(StringIO()) as printed:
-        print_leaderboard(store, None, as_json=True)
+        print_leaderboard(StoreReader(store), as_json=True)
     return printed.getvalue()
 
 
