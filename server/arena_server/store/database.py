@@ -35,7 +35,12 @@ _SQLITE_ERRORS = {
         "restore it from a copy; `arena verify` checks the games",
     ),
     "SQLITE_READONLY": (UserError, "the database is not writable", "check the permissions of the file and its folder"),
-    "SQLITE_CANTOPEN": (UserError, "the database cannot be opened", "check the path and its permissions"),
+    # Path and permissions were looked at before.
+    "SQLITE_CANTOPEN": (
+        ArenaError,
+        "the database cannot be opened: the disk failed or is full",
+        "mend it or free some space, and run the same command again: it resumes",
+    ),
     "SQLITE_FULL": (ArenaError, "the disk is full", "free some space and run the same command again: it resumes"),
     "SQLITE_IOERR": (
         ArenaError,
@@ -281,6 +286,8 @@ def _check_file(path: Path, *, create: bool) -> None:
             raise UserError("the database is not writable", path, "check the permissions of the file")
     elif not create:
         raise UserError("no such database", path, "run a tournament first, or choose another file with --db")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UserError("the folder of the database is not writable", path.parent, "check its permissions")
 
 
 def _engine(url: URL) -> Engine:
