@@ -5,66 +5,40 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
-from arena_engine.game import Game
-from arena_server.coordinator.coordinator import Coordinator, Turn
+from arena_server.coordinator.coordinator import Turn
+from arena_server.coordinator.served import TICK, Floor, Served
 from arena_server.coordinator.watching import Watcher
-from arena_server.executors import Executor
 from arena_server.formats import Stage, season
 from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
-from arena_server.model import Assignment, Ending, Entrant, Pairing, Result
-from arena_server.referee.guests import Guests, Present
+from arena_server.model import Entrant, Pairing
 from arena_server.store import Parked, Store, Tournament, registry
 from arena_server.store.dealing import dealt
 from arena_server.store.schedule import planned_games
 
-TICK = 1.0
-"""Seconds between two looks at the registry."""
-AWAY = 30.0
-"""Seconds for which a planned game waits for a bot that is lost; then it is abandoned, and counts for nobody. Ratings,
-which go on in schedule order, wait as long."""
 _DAY = 86_400
 
 
-class Season(Coordinator):
+class Season(Served):
     """Plays a season until it is told to stop.
 
     Args:
         tournament: as its lock gives it.
-        house: the bots that the server launches itself; always there.
-        guests: those that come from elsewhere.
+        floor: where, and with whom.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - as a coordinator, and who plays
-        self,
-        store: Store,
-        tournament: Tournament,
-        game: Game,
-        executor: Executor,
-        watcher: Watcher,
-        house: Collection[Entrant],
-        guests: Guests,
-    ) -> None:
-        super().__init__(store, tournament, game, executor, watcher)
-        self._house = tuple(Present(entrant, 0, executor.capacity) for entrant in house)
-        self._guests = guests
+    def __init__(self, store: Store, tournament: Tournament, watcher: Watcher, floor: Floor) -> None:
+        super().__init__(store, tournament, watcher, floor)
         self._past = Past()
         self._stages = 0
         self._pairings: list[Pairing] = []
         self._parked: set[int] = set()
         self._retired: set[tuple[str, str]] = set()
-        self._away: dict[int, float] = {}  # since when a seat of a planned game is, by its number
-        guests.changed = self._wake.set
-
-    @property
-    def waiting(self) -> int:
-        """Games that are planned and not begun."""
-        return len(self._queue)
+        floor.guests.changed = self._wake.set
 
     # Planning
 
@@ -85,7 +59,7 @@ class Season(Coordinator):
     async def _plan_on(self) -> None:
         if self._stopping:
             return
-        await self._guests.see_off(self._playing())
+        await self.floor.guests.see_off(self._playing())
         await self._admit()
         await self._withdraw()
         while (call := self._call()) is not None and await self._plan_upon(call):
@@ -95,7 +69,7 @@ class Season(Coordinator):
         """Whoever is new joins as a late entrant."""
         spec = self.tournament.spec
         known = set(spec.entrants)
-        new = [one for one in self._present() if one.entrant not in known]
+        new = [one for one in self.floor.present() if one.entrant not in known]
         if new:
             entrants = spec.entrants + tuple(one.entrant for one in new)
             grown = replace(spec, entrants=entrants, late=(), withdrawn=())
@@ -107,7 +81,7 @@ class Season(Coordinator):
         """Whoever is retired is taken out once it has no open game."""
         spec, playing = self.tournament.spec, {entrant for turn in self._open() for entrant in turn.planned.seats}
         out = {place for place, _ in spec.withdrawn} | playing
-        house = {one.entrant for one in self._house}
+        house = {one.entrant for one in self.floor.house}
         for place, entrant in enumerate(spec.entrants):
             if place not in out and entrant not in house and _key(entrant) in self._retired:
                 self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
@@ -153,71 +127,11 @@ class Season(Coordinator):
         self._pairings.extend(pairings)
         season.note(self._past, pairings, day)
 
-    # Giving out
-
-    def _next(self) -> Turn | None:
-        """The first turn whose bots are there and free; one that has waited too long is given out to be abandoned."""
-        if self._stopping or len(self._on) >= self.executor.capacity:
-            return None
-        room = self._room()
-        for turn in self._queue:
-            if self._ready(turn, room):
-                self._queue.remove(turn)
-                return turn
-        return None
-
-    def _ready(self, turn: Turn, room: Counter[int]) -> bool:
-        number = turn.planned.number
-        if self._places().keys() >= {*turn.planned.seats}:
-            self._away.pop(number, None)
-            return all(room[entrant] > 0 for entrant in turn.planned.seats)
-        waited = time.monotonic() - self._away.setdefault(number, time.monotonic())
-        return waited > AWAY or self._is_left(turn)
-
-    def _is_left(self, turn: Turn) -> bool:
-        """Whether a bot of it has said that it leaves: no use to wait."""
-        entrants = self.tournament.spec.entrants
-        return any(self._guests.leaves(entrants[seat]) for seat in turn.planned.seats)
-
-    def _room(self) -> Counter[int]:
-        """How many more games each entrant that is there can play now."""
-        room = Counter({place: one.games_at_once for place, one in self._places().items()})
-        for turn in self._running():
-            room.subtract(turn.planned.seats)
-        return room
-
-    async def _play(self, turn: Turn) -> Result:
-        if turn.planned.number in self._away:
-            return self._nobody(turn)
-        return await super()._play(turn)
-
-    def _nobody(self, turn: Turn) -> Result:
-        """An attempt at a game whose bots did not come."""
-        planned = turn.planned
-        start = self.game.start(planned.deal, len(planned.seats))
-        began = datetime.now(UTC).isoformat(timespec="seconds")
-        reason = "a bot has left" if self._is_left(turn) else f"a bot was away for over {AWAY:g} s"
-        return Result(self._assign(turn), Ending.VOID, None, (), (), start.text, began, 0, reason=reason)
-
-    def _assign(self, turn: Turn) -> Assignment:
-        return replace(super()._assign(turn), alone=False, anonymous=True)
-
     def _park(self, parked: Parked) -> None:
         self._parked.add(parked.entrant)
         super()._park(parked)
 
     # Who is there
-
-    def _present(self) -> list[Present]:
-        return [*self._house, *self._guests.present()]
-
-    def _places(self) -> dict[int, Present]:
-        """The entrants that are there, by index."""
-        here = {one.entrant: one for one in self._present()}
-        return {place: here[one] for place, one in enumerate(self.tournament.spec.entrants) if one in here}
-
-    def _running(self) -> Iterator[Turn]:
-        return (turn for turn in self._turns.values() if turn.planned.number in self._on)
 
     def _open(self) -> Iterator[Turn]:
         yield from self._queue
@@ -228,16 +142,13 @@ class Season(Coordinator):
         entrants = self.tournament.spec.entrants
         return {entrants[place] for turn in self._turns.values() for place in turn.planned.seats}
 
-    async def _lead(self) -> str:
-        return ""  # it would read every game of a season
-
     async def _watch(self) -> None:
         """Looks at the registry now and then: it changes while the season goes on."""
         database, before = self._store.database, set[Entrant]()
         while True:
-            await self._guests.check(await self._recorder.call(registry.identities, database))
+            await self.floor.guests.check(await self._recorder.call(registry.identities, database))
             self._retired = await self._recorder.call(registry.retired, database)
-            now = {one.entrant for one in self._guests.present()}
+            now = {one.entrant for one in self.floor.guests.present()}
             for change, entrants in (("is here", now - before), ("has left", before - now)):
                 for entrant in sorted(entrants, key=_key):
                     self.watcher.notes(f"{entrant.label} {change}")

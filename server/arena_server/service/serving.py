@@ -91,8 +91,9 @@ class Serving:
 
     async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper) -> None:
         from arena_server.coordinator.season import Season  # noqa: PLC0415 - imports grpc: after the keeper
+        from arena_server.coordinator.served import Floor  # noqa: PLC0415 - likewise
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - likewise
-        from arena_server.referee.guests import Guests  # noqa: PLC0415 - likewise
+        from arena_server.referee.guests import Guests, Present  # noqa: PLC0415 - likewise
         from arena_server.service.hall import Hall  # noqa: PLC0415 - likewise
 
         async def identify(sha256: bytes) -> Identity | None:
@@ -102,7 +103,8 @@ class Serving:
         guests = Guests(self.game, identify)
         capacity = self.settings.concurrency
         async with LocalExecutor(self.game, self.bots, keeper, capacity=capacity, guests=guests) as executor:
-            season = Season(store, tournament, self.game, executor, scribe, tuple(self.bots), guests)
+            house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
+            season = Season(store, tournament, scribe, Floor(self.game, executor, house, guests))
             season.grace = self.settings.grace
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
