@@ -19,6 +19,7 @@ import pytest
 from arena_server.store import Store, queries
 from arena_server.store.verify import verify
 
+FIRST_LEGAL = "return state.legal_moves()[0]"
 ARENA = [sys.executable, "-c", "from arena_server.cli import main; main()"]
 
 FIRST = """
@@ -74,7 +75,7 @@ def games(cwd: Path) -> list[dict[str, Any]]:
         return [record.as_dict() for record in queries.export(store, tournament)]
 
 
-def bot(folder: Path, name: str, body: str = "return state.legal_moves()[0]") -> str:
+def bot(folder: Path, name: str, body: str = FIRST_LEGAL) -> str:
     """A bot in one file whose `choose` is that body; returns its path."""
     path = folder / f"{name}.py"
     path.write_text(textwrap.dedent(FIRST).format(body=textwrap.indent(textwrap.dedent(body), " " * 8).strip()))
