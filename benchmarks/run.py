@@ -13,7 +13,7 @@ sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
 
-PARTS = ("referee", "recording", "engine", "gym", "query", "ladder")
+PARTS = ("referee", "recording", "engine", "gym", "query", "ladder", "standing")
 """Modules with a `measure`; the referee's comes first, since its keeper must start before grpc is imported."""
 AIMS = {
     "referee_over_floor": "<= 1.6",
@@ -25,6 +25,12 @@ AIMS = {
     "leaderboard_p50_ms_1m_games": "<= 5",
     "leaderboard_1m_over_10k": "<= 1.5",
     "ladder_games_over_round_robin": "<= 0.6",
+    "standing_connections": "== 100",
+    "standing_false_losses": "== 0",
+    "standing_lost_or_double": "== 0",
+    "standing_leaderboard_p99_ms": "<= 10",
+    "standing_rss_mb_per_1k_games": "< 0.2",
+    "standing_back_s": "< 30",
     "ladder_plan_200_bots_ms": "< 50",
 }
 """What we aim at, beside the figure."""
