@@ -17,7 +17,7 @@ import typer
 
 from arena_engine.game import SEATS, DealError, find
 from arena_engine.suites import Candidate, Screening, candidate
-from arena_server.cli.options import AsJson, program
+from arena_server.cli.options import AsJson, Edition, program
 from arena_server.model import UserError
 
 GAME = "patchwork"
@@ -44,7 +44,7 @@ def make(  # noqa: PLR0913 - each option is one of the organiser's choices
         float, typer.Option(min=0.01, max=0.5, help="How far a seat's share of wins may be from an equal one.")
     ] = 0.08,
     playouts: Annotated[int, typer.Option(min=1, max=1_000_000, help="How hard each move is thought about.")] = 400,
-    edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
+    edition: Edition = None,
     seed: Annotated[str | None, typer.Option(help="The same suite again.  [default: another one each time]")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Deals screened at once.  [default: cores]")] = None,
     as_json: AsJson = False,

@@ -32,6 +32,15 @@ OfTournament = Annotated[
 ]
 
 
+# Settings of a tournament, where a command plays one.
+Name = Annotated[str | None, typer.Option(help="Name of the tournament.")]
+Seed = Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")]
+Time = Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")]
+Concurrency = Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")]
+Edition = Annotated[str | None, typer.Option(help="original or revised.  [default: original]")]
+New = Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")]
+
+
 class Progress(StrEnum):
     """How a run is shown."""
 

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, Progress, database_url, program
+from arena_server.cli.options import (
+    AsJson,
+    Concurrency,
+    Db,
+    Edition,
+    Name,
+    New,
+    Progress,
+    Seed,
+    Time,
+    database_url,
+    program,
+)
 
 if TYPE_CHECKING:
     from arena_server.coordinator.event import Event
@@ -27,7 +39,7 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
         ),
     ] = None,
     *,
-    name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
+    name: Name = None,
     format_: Annotated[
         str | None,
         typer.Option(
@@ -46,16 +58,16 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     until: Annotated[
         str | None, typer.Option(metavar="RULE", help="Stop once that is known: 'top 3 at 95%', 'sprt elo1=20'.")
     ] = None,
-    seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
+    seed: Seed = None,
     deals: Annotated[
         str | None, typer.Option(metavar="FILE", help="Play the deals listed there, in turn: see `arena deals make`.")
     ] = None,
-    time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
+    time: Time = None,
     clock: Annotated[
         Literal["wall", "cpu"] | None,
         typer.Option(help="What counts: time on the wall, or the bot's CPU time.  [default: wall]"),
     ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
+    concurrency: Concurrency = None,
     restart: Annotated[
         Literal["never", "every game"] | None,
         typer.Option(help="Whether every game gets fresh bot processes.  [default: never]"),
@@ -64,8 +76,8 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     report: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Write the report there at the end, as `arena report` does.")
     ] = None,
-    edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
-    new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
+    edition: Edition = None,
+    new: New = False,
     extend: Annotated[
         bool, typer.Option("--extend", help="Add games, rounds or bots to a tournament; nothing is played twice.")
     ] = False,

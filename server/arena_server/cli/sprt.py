@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Concurrency, Db, Edition, Name, New, Seed, Time
 
 MOST_GAMES = 20_000
 
@@ -23,13 +23,13 @@ def sprt(  # noqa: PLR0913 - each option is one of the user's choices
         bool, typer.Option("--normalised", help="Elo in deviations of a game: draws do not lengthen the test.")
     ] = False,
     games: Annotated[int, typer.Option(metavar="MAX", help="Games after which it ends undecided.")] = MOST_GAMES,
-    name: Annotated[str | None, typer.Option(help="Name of the tournament.")] = None,
-    seed: Annotated[str | None, typer.Option(help="Public seed: the same deals again; else they are secret.")] = None,
-    time: Annotated[str | None, typer.Option(help="100ms a ply, 10s+0.1s, or 10s+0.1s/1s.  [default: 100ms]")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: cores - 1]")] = None,
+    name: Name = None,
+    seed: Seed = None,
+    time: Time = None,
+    concurrency: Concurrency = None,
     db: Db = None,
-    edition: Annotated[str | None, typer.Option(help="original or revised.  [default: original]")] = None,
-    new: Annotated[bool, typer.Option("--new", help="Start afresh, even if the same was played before.")] = False,
+    edition: Edition = None,
+    new: New = False,
     as_json: AsJson = False,
 ) -> None:
     """Play NEW against OLD until it is known whether NEW is better.
