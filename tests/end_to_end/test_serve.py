@@ -40,7 +40,9 @@ def check(folder: Path) -> None:
 
 def test_bots_from_elsewhere_play_rated_games_beside_a_house_bot(site: Site) -> None:
     tokens = {name: site.token(name) for name in ("ada", "bob")}
-    server = site.serve("--bot", "random", "--metrics", "0", "--socket", str(site.folder / "socket"))
+    server = site.serve(
+        "--bot", "random", "--anchor", "random=0", "--metrics", "0", "--socket", str(site.folder / "socket")
+    )
     for name, token in tokens.items():
         site.join(name, server.address, token)
     pairs = (("ada 1", "bob 1"), ("ada 1", "random 1.0"), ("bob 1", "random 1.0"))
@@ -75,6 +77,8 @@ def test_bots_from_elsewhere_play_rated_games_beside_a_house_bot(site: Site) -> 
 
     assert wait_for(asked, "the leaderboard of the server") == local
     assert again.stop() == 0
+    full = json.loads(arena("leaderboard", "--full", "--json", cwd=site.folder).stdout)
+    assert full["anchors"] == {"random 1.0": 0}  # a server that is not told keeps it
 
 
 def test_a_server_that_is_killed_goes_on_with_the_same_bots(site: Site) -> None:
@@ -139,6 +143,8 @@ def test_a_second_server_is_refused(site: Site) -> None:
         (("--db", "other.db", "--listen", first.address), "cannot listen there"),
         (("--db", "other.db", "--listen", "127.0.0.1:0", "--socket", str(socket)), "another server has this socket"),
         (("--db", "other.db", "--listen", "0.0.0.0:0"), "a plain wire beyond this machine"),
+        (("--db", "other.db", "--anchor", "nobody=0"), "an anchor that is no registered bot"),
+        (("--db", "other.db", "--anchor", "nobody"), "not an anchor"),
     ):
         done = arena("serve", *options, cwd=site.folder)
         assert (done.returncode, told in done.stderr) == (2, True), done.stderr

@@ -87,6 +87,17 @@ def coverage(setting: Setting, tournaments: int, seed: int) -> Coverage:
     return Coverage(strengths / bots, differences / tournaments, seats / tournaments, ranks / bots)
 
 
+def anchored_coverage(setting: Setting, tournaments: int, anchors: int, seed: int) -> float:
+    """Of strengths, where those of the first so many bots are known."""
+    dice, held = random.Random(seed), 0
+    for _ in range(tournaments):
+        real = setting.strengths(dice)
+        fixed = {bot: ELO * real[bot] for bot in range(anchors)}
+        found = fit(setting.play(real, dice), setting.bots, 2, fixed).strengths()
+        held += sum(map(_holds, found[anchors:], real[anchors:]))
+    return held / (tournaments * (setting.bots - anchors))
+
+
 def error_rate(test: Sprt, elo: float, deals: float, times: int, seed: int) -> float:
     """Share of tests that accept the hypothesis that is wrong, where the one is really so much better."""
     setting, dice = Setting(bots=2, pairs=1, seat=0.0, deals=deals), random.Random(seed)

@@ -150,6 +150,26 @@ class Tournament(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class AnchorsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     NAME_FIELD_NUMBER: _builtins.int
     TERMS_FIELD_NUMBER: _builtins.int
     PUBLIC_SEED_FIELD_NUMBER: _builtins.int
@@ -164,6 +184,7 @@ class Tournament(_message.Message):
     FINISHED_FIELD_NUMBER: _builtins.int
     TAGS_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
+    ANCHORS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name."""
     public_seed: _builtins.bool
@@ -198,6 +219,10 @@ class Tournament(_message.Message):
     def progress(self) -> Global___Progress:
         """How many games are where."""
 
+    @_builtins.property
+    def anchors(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
+        """Bots by name or label whose Bradley-Terry values are fixed, in Elo."""
+
     def __init__(
         self,
         *,
@@ -215,10 +240,11 @@ class Tournament(_message.Message):
         finished: _builtins.str = ...,
         tags: _abc.Iterable[_builtins.str] | None = ...,
         progress: Global___Progress | None = ...,
+        anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchors", b"anchors", "chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -336,6 +362,26 @@ class GetLeaderboardResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class AnchorsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     STANDINGS_FIELD_NUMBER: _builtins.int
@@ -343,6 +389,7 @@ class GetLeaderboardResponse(_message.Message):
     CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
     ABANDONED_FIELD_NUMBER: _builtins.int
     APPROXIMATED_FIELD_NUMBER: _builtins.int
+    ANCHORS_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     next_page: _builtins.str
@@ -365,6 +412,10 @@ class GetLeaderboardResponse(_message.Message):
     def approximated(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Numbers of games rated by a fallback, as TrueSkill could not calculate them; the first 1000."""
 
+    @_builtins.property
+    def anchors(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
+        """Of Bradley-Terry: the bots by label whose values are fixed, in Elo; none: the mean of all that played is 0."""
+
     def __init__(
         self,
         *,
@@ -375,10 +426,11 @@ class GetLeaderboardResponse(_message.Message):
         chain_length: _builtins.int = ...,
         abandoned: _abc.Iterable[_builtins.int] | None = ...,
         approximated: _abc.Iterable[_builtins.int] | None = ...,
+        anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "approximated", b"approximated", "chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "anchors", b"anchors", "approximated", b"approximated", "chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -15,11 +15,12 @@ from arena_server.cli.tables import marked, won_lost
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
 from arena_server.service.reading import StoreReader
-from arena_server.store import queries
+from arena_server.store import anchors, queries
 from arena_server.text import clean
 
 if TYPE_CHECKING:
-    from arena_server.store import Store
+    from arena_server.store import Store, Tournament
+    from arena_server.store.anchors import Anchors
     from arena_server.store.queries import Leaderboard, Selection
 
 _SHOWN = 5
@@ -49,14 +50,15 @@ class Choice:
         return clean(", ".join(parts))
 
 
-def print_full(store: Store, name: str | None, choice: Choice, *, as_json: bool) -> None:
-    """Prints the statistics of a tournament, or of a choice of its games."""
+def print_full(store: Store, name: str | None, choice: Choice, anchored: Anchors, *, as_json: bool) -> None:
+    """Prints the statistics of a tournament, or of a choice of its games, on the scale of these anchors or its own."""
     tournament = queries.tournament(store, name)
     among = queries.chosen(store, tournament, tags=choice.tags, groups=choice.groups)
     selection = queries.selection(store, tournament, since=choice.since, opponents=choice.opponents, among=among)
     chosen = choice != Choice()
     table = None if chosen else StoreReader(store).table(tournament)
-    analysis = analyse(selection.games, tournament.spec, resample=chosen)
+    fixed = anchors.holding(tournament, selection.games, anchored)
+    analysis = analyse(selection.games, tournament.spec, resample=chosen, anchors=fixed)
     if as_json:
         show_json(
             {
@@ -158,7 +160,8 @@ def calibration_grid(analysis: Analysis) -> Grid:
 def notes(board: Leaderboard, analysis: Analysis) -> list[str]:
     """What the tables do not say."""
     strengths, seats = analysis.fit.scatter
-    lines = [f"pairs scatter {strengths:.2f} times as much as independent games (seats: {seats:.2f})"]
+    lines = _anchor_lines(board.tournament, analysis)
+    lines.append(f"pairs scatter {strengths:.2f} times as much as independent games (seats: {seats:.2f})")
     if analysis.groups > 1:
         lines.append(f"{analysis.groups} groups of bots are linked by no game: Elo between them is a guess")
     if analysis.silent:
@@ -173,6 +176,15 @@ def notes(board: Leaderboard, analysis: Analysis) -> list[str]:
         told = f"{names[one]} stands above {names[other]}, by Elo {_magnitude(over)} below"
         lines.append(f"  {clean(told)} ({_percent(over.positive)} sure)")
     return [*lines, *(["  ..."] if len(swapped) > _SHOWN else [])]
+
+
+def _anchor_lines(tournament: Tournament, analysis: Analysis) -> list[str]:
+    """What Elo is measured from, where that is not the mean of the bots."""
+    if held := anchors.told(tournament, analysis.fit.anchors):
+        return [clean(f"Elo with {', '.join(f'{label} at {value:g}' for label, value in held.items())}")]
+    if tournament.anchors:
+        return [clean(f"Elo above the mean of the bots: {', '.join(tournament.anchors)} cannot be an anchor yet")]
+    return []
 
 
 def full_dict(selection: Selection, analysis: Analysis, choice: Choice) -> dict[str, Any]:
@@ -190,6 +202,7 @@ def full_dict(selection: Selection, analysis: Analysis, choice: Choice) -> dict[
             letter: {"elo": _estimate_dict(seat.advantage), "score": seat.score, "games": seat.games}
             for letter, seat in zip(SEATS, analysis.seats, strict=False)
         },
+        "anchors": anchors.told(board.tournament, analysis.fit.anchors),
         "scatter": dict(zip(("strengths", "seats"), analysis.fit.scatter, strict=True)),
         "unlinked_groups": analysis.groups,
         "games_all_to_blame": analysis.silent,

@@ -31,6 +31,10 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     group: Annotated[
         list[str] | None, typer.Option(metavar="GROUP", help="With --full: only bots of this group; may be repeated.")
     ] = None,
+    anchor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOT=ELO", help="With --full: fix a bot's Elo, so that tournaments compare."),
+    ] = None,
     server: Server = None,
     ca: Ca = None,
     db: Db = None,
@@ -39,10 +43,10 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     """Show the standings of a tournament."""
     from arena_server.cli.output import opened, reader
 
-    choices = {"--since": since, "--opponent": opponent, "--tag": tag, "--group": group}
+    choices = {"--since": since, "--opponent": opponent, "--tag": tag, "--group": group, "--anchor": anchor}
     given = [name for name, choice in choices.items() if choice is not None]
     if given and not full:
-        raise UserError("a choice of games without --full", given[0], "add --full")
+        raise UserError("an option of --full without it", given[0], "add --full")
     if not full:
         with reader(db, server, ca, quiet=as_json) as source:
             print_leaderboard(source, tournament, as_json=as_json)
@@ -50,10 +54,11 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     if server is not None:
         raise UserError("--full reads every game", f"--server {server}", "run it where the database is")
     from arena_server.cli.full_leaderboard import Choice, print_full
+    from arena_server.store import anchors
 
     choice = Choice(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
     with opened(db, quiet=as_json) as store:
-        print_full(store, tournament, choice, as_json=as_json)
+        print_full(store, tournament, choice, anchors.read(anchor or ()), as_json=as_json)
 
 
 def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool = False) -> None:

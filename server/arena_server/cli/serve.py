@@ -20,6 +20,9 @@ def serve(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     bot: Annotated[list[str] | None, typer.Option("--bot", help="A house bot; the server launches it.")] = None,
     season: Annotated[str | None, typer.Option(help="Name of the season.  [default: season]")] = None,
+    anchor: Annotated[
+        list[str] | None, typer.Option(metavar="BOT=ELO", help="Fix a bot's Elo, so that seasons compare; repeatable.")
+    ] = None,
     time: Annotated[str | None, typer.Option(help="1s a ply, 60s+1s, or 60s+1s/5s.  [default: 1s]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: 2]")] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain, PEM.")] = None,
@@ -41,6 +44,7 @@ def serve(  # noqa: PLR0913 - each option is one of the user's choices
         "listen": listen,
         "bots": bot,
         "season": season,
+        "anchor": anchor,
         "time": time,
         "concurrency": concurrency,
         "tls_cert": tls_cert,

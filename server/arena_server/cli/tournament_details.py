@@ -43,6 +43,8 @@ def print_details(store: Store, board: Leaderboard) -> None:
     contract = {key: value for key, value in held.spec.contract().items() if key != "entrants"}
     for key, value in contract.items():
         print(f"  {key:16} {clean(_shown(value))}")
+    if held.anchors:
+        print(clean(f"  {'anchors':16} {_shown(held.anchors)}"))
     show(_bots_grid(held.spec.labels, queries.abouts(store, held)))
     for run in queries.runs(store, held):
         print("\n".join(clean(line) for line in _run_lines(run)))

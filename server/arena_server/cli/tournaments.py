@@ -101,6 +101,7 @@ def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
         ],
         "chain_head": held.chain_head,
         "chain_length": held.chain_length,
+        "anchors": dict(held.anchors),
         "created": held.created,
         "started": held.started,
         "finished": held.finished,

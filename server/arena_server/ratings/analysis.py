@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena_server.model import Spec, canonical_json
@@ -36,7 +36,7 @@ class Analysis:
 
     Attributes:
         fit: Bradley-Terry with a seat term.
-        strengths: in Elo above the mean of those that played, by entrant; None without a comparison.
+        strengths: in Elo, as ``Fit.strengths``, by entrant; None without a comparison.
         ranges: 95 % of the possible ranks, by entrant.
         resampled: bounds of the strengths by bootstrap, by entrant; only on request.
         pairs: how many pairings each entrant was compared in.
@@ -72,17 +72,20 @@ class Analysis:
         return sorted(swapped, key=lambda two: -self.fit.difference(two[1], two[0]).positive)
 
 
-def analyse(meetings: Sequence[Meeting], spec: Spec, *, resample: bool) -> Analysis:
+def analyse(
+    meetings: Sequence[Meeting], spec: Spec, *, resample: bool, anchors: Mapping[int, float] | None = None
+) -> Analysis:
     """Everything above, always the same for the same games of the same contract.
 
     Args:
         meetings: the games, in schedule order.
         spec: of the tournament.
         resample: whether to bootstrap, too.
+        anchors: values that are fixed, in Elo, of entrants that were compared with any.
     """
     seed, entrants = canonical_json(spec.contract()), len(spec.entrants)
     compared = pairs(meetings)
-    fitted = fit(compared, entrants, spec.seats)
+    fitted = fit(compared, entrants, spec.seats, anchors)
     members = [{place for met in pair for place in (met.one, met.other)} for pair in compared]
     counts = Counter(place for met in members for place in met)
     return Analysis(

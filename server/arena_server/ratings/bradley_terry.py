@@ -4,6 +4,10 @@ The odds that one does better than another are exp(its strength + its seat - the
 a draw is half a win. Every strength and every seat has one more, imagined game: drawn against an average one. So
 whoever won all games has a finite strength, and bots that no chain of games links can still be listed.
 
+Only differences of strengths are known. Anchors are entrants whose values somebody has fixed, so that fits of other
+games compare: one anchor moves the whole scale, several also keep their distances, whatever they played. Errors are
+then of the difference to the anchors.
+
 Games of one pairing share a deal and are not independent. How much the results of whole pairings scatter, compared
 with independent games of these probabilities, is measured over all of them, and scales every error (``Fit.scatter``).
 """
@@ -34,35 +38,52 @@ class Fit:
         logits: entrants' strengths, then the seats', as log odds.
         entrants: how many there are.
         met: indices of the entrants that were compared with any.
-        columns: of the lower triangle whose square is the information about ``logits``, see ``matrices.transposed``.
+        unknowns: of each of the logits, which unknown it moves with: anchors share one.
+        columns: of the lower triangle whose square is the information about the unknowns, see ``matrices.transposed``.
         covariance: of ``logits``, the scatter included.
         scatter: variance of pairings' results over that of independent games, for strengths and for seats.
+        anchors: values that are fixed, in Elo, by entrant; none: the mean of those that met any is 0.
     """
 
     logits: tuple[float, ...]
     entrants: int
     met: tuple[int, ...]
+    unknowns: Sequence[int]
     columns: Sequence[Sequence[float]]
     covariance: Sequence[Sequence[float]]
     scatter: tuple[float, float]
+    anchors: Mapping[int, float]
 
     def strengths(self) -> tuple[Estimate | None, ...]:
-        """In Elo, above the mean of those that met any; None for the others."""
-        count = len(self.met) or 1
-        shared = [math.fsum(row[place] for place in self.met) / count for row in self.covariance]
-        middle = math.fsum(self.logits[place] for place in self.met) / count
-        common = math.fsum(shared[place] for place in self.met) / count
+        """In Elo, on the scale of the anchors, else above the mean of those that met any; None for the others."""
+        level = self._level
+        count = len(level) or 1
+        shared = [math.fsum(row[place] for place in level) / count for row in self.covariance]
+        common = math.fsum(shared[place] for place in level) / count
         found: list[Estimate | None] = [None] * self.entrants
-        for place in self.met:
+        for place, value in self.on_scale(self.logits).items():
             variance = self.covariance[place][place] - 2 * shared[place] + common
-            found[place] = Estimate(ELO * (self.logits[place] - middle), ELO * math.sqrt(variance))
+            found[place] = Estimate(value, ELO * math.sqrt(variance))
         return tuple(found)
 
+    def on_scale(self, logits: Sequence[float]) -> dict[int, float]:
+        """Logits in Elo as ``strengths`` gives them, of each entrant that met any."""
+        level = self._level
+        middle = math.fsum(logits[place] for place in level) / (len(level) or 1)
+        start = self.anchors[level[0]] if self.anchors else 0.0
+        return {place: self.anchors.get(place, start + ELO * (logits[place] - middle)) for place in self.met}
+
+    @property
+    def _level(self) -> Sequence[int]:
+        """The entrants whose mean all others are measured from: an anchor, which stands for all of them."""
+        return self.met if not self.anchors else (min(self.anchors),)
+
     def drawn(self, normals: Sequence[float]) -> list[float]:
-        """Strengths as they may be, in logits, from as many standard normal numbers as ``logits`` has."""
+        """Strengths as they may be, in logits, from as many standard normal numbers as there are unknowns."""
         spread = math.sqrt(self.scatter[0])
         off = backward(self.columns, normals)
-        return [logit + spread * error for logit, error in zip(self.logits, off, strict=True)][: self.entrants]
+        moved = zip(self.logits, self.unknowns, strict=True)
+        return [logit + spread * off[unknown] for logit, unknown in moved][: self.entrants]
 
     def difference(self, one: int, other: int) -> Estimate:
         """In Elo, of the one above the other."""
@@ -94,18 +115,19 @@ class Fit:
         return Estimate(ELO * value, ELO * math.sqrt(variance))
 
 
-def fit(pairs: Sequence[Pair], entrants: int, seats: int) -> Fit:
+def fit(pairs: Sequence[Pair], entrants: int, seats: int, anchors: Mapping[int, float] | None = None) -> Fit:
     """The most likely strengths, by Newton's method.
 
     Args:
         pairs: every comparison, by pairing.
         entrants: how many there are.
         seats: of a game.
+        anchors: values that are fixed, in Elo, of entrants that were compared with any.
     """
-    cells = _cells(pairs)
-    logits = [0.0] * (entrants + seats)
+    cells, fixed = _cells(pairs), dict(anchors or {})
+    logits, unknowns = _beginning(entrants + seats, fixed)
     for _ in range(_STEPS):
-        gradient, information = _derivatives(cells, logits, entrants)
+        gradient, information = _joined(*_derivatives(cells, logits, entrants), unknowns)
         factor = cholesky(information)
         columns = transposed(factor)
         step = backward(columns, forward(factor, gradient))
@@ -113,11 +135,34 @@ def fit(pairs: Sequence[Pair], entrants: int, seats: int) -> Fit:
         if longest < _EXACT:
             break
         shorter = min(1.0, _LONGEST_STEP / longest)
-        logits = [logit + shorter * change for logit, change in zip(logits, step, strict=True)]
-    scatter = _scatter(pairs, logits, entrants)
+        logits = [logit + shorter * step[unknown] for logit, unknown in zip(logits, unknowns, strict=True)]
+    scatter = _scatter(pairs, logits, entrants, free=len(set(unknowns)) - seats)
     met = sorted({place for one, _, other, _ in cells for place in (one, other)})
-    covariance = _scaled(inverse(factor), entrants, scatter)
-    return Fit(tuple(logits), entrants, tuple(met), columns, covariance, scatter)
+    joint = inverse(factor)
+    covariance = _scaled([[joint[row][column] for column in unknowns] for row in unknowns], entrants, scatter)
+    return Fit(tuple(logits), entrants, tuple(met), unknowns, columns, covariance, scatter, fixed)
+
+
+def _beginning(size: int, anchors: Mapping[int, float]) -> tuple[list[float], list[int]]:
+    """Logits to begin with, level but for anchors, and which unknown each moves with: anchors with the first one."""
+    middle = math.fsum(anchors.values()) / (len(anchors) or 1)
+    logits = [(anchors[place] - middle) / ELO if place in anchors else 0.0 for place in range(size)]
+    heads = [min(anchors) if place in anchors else place for place in range(size)]
+    numbers = {head: number for number, head in enumerate(sorted(set(heads)))}
+    return logits, [numbers[head] for head in heads]
+
+
+def _joined(
+    gradient: Sequence[float], information: Sequence[Sequence[float]], unknowns: Sequence[int]
+) -> tuple[list[float], list[list[float]]]:
+    """The derivatives by the unknowns: what moves together is added up."""
+    size = max(unknowns) + 1
+    slopes, curves = [0.0] * size, [[0.0] * size for _ in range(size)]
+    for row, slope, values in zip(unknowns, gradient, information, strict=True):
+        slopes[row] += slope
+        for column, value in zip(unknowns, values, strict=True):
+            curves[row][column] += value
+    return slopes, curves
 
 
 def _cells(pairs: Sequence[Pair]) -> dict[Cell, tuple[int, float]]:
@@ -172,8 +217,8 @@ def _signed(cell: Cell, entrants: int) -> tuple[tuple[int, float], ...]:
     return (one, 1.0), (other, -1.0), (entrants + one_seat, 1.0), (entrants + other_seat, -1.0)
 
 
-def _scatter(pairs: Sequence[Pair], logits: Sequence[float], entrants: int) -> tuple[float, float]:
-    """Observed over expected squares of the pairings' surprises, for strengths and for seats."""
+def _scatter(pairs: Sequence[Pair], logits: Sequence[float], entrants: int, free: int) -> tuple[float, float]:
+    """Observed over expected squares of the pairings' surprises, for strengths (so many are free) and for seats."""
     expected, observed = 0.0, [0.0, 0.0]
     for pair in pairs:
         probabilities = [_expected(logits, met.cell, entrants) for met in pair]
@@ -184,7 +229,7 @@ def _scatter(pairs: Sequence[Pair], logits: Sequence[float], entrants: int) -> t
     freedom = len(pairs) * others
     strengths, seats = (
         (seen + _EXPECTED_SCATTER) / (expected * max(0.0, 1 - fitted / (freedom or 1)) + _EXPECTED_SCATTER)
-        for seen, fitted in zip(observed, (entrants - 1, others), strict=True)
+        for seen, fitted in zip(observed, (free - 1, others), strict=True)
     )
     return strengths, seats
 

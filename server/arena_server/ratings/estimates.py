@@ -37,6 +37,8 @@ class Estimate:
     @property
     def positive(self) -> float:
         """Probability that the true value is above 0; of a difference of strengths: the likelihood of superiority."""
+        if not self.error:  # a value that was fixed
+            return (1 + (self.value > 0) - (self.value < 0)) / 2
         return STANDARD.cdf(self.value / self.error)
 
 

@@ -22,7 +22,7 @@ def rank_ranges(fit: Fit, seed: bytes) -> dict[int, tuple[int, int]]:
         seed: the same one draws the same tables.
     """
     seen: dict[int, list[int]] = {place: [] for place in fit.met}
-    for normals in _normals(seed, DRAWS, len(fit.logits)):
+    for normals in _normals(seed, DRAWS, len(fit.columns)):
         strengths = fit.drawn(normals)
         for rank, place in enumerate(sorted(fit.met, key=strengths.__getitem__, reverse=True), 1):
             seen[place].append(rank)

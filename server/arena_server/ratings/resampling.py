@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator, Sequence
 from hashlib import shake_256
 from itertools import chain
 
-from arena_server.ratings.bradley_terry import ELO, Fit
+from arena_server.ratings.bradley_terry import Fit
 from arena_server.ratings.estimates import middle95
 from arena_server.ratings.pairs import Pair
 
@@ -16,7 +15,7 @@ RESAMPLES = 1000
 
 
 def resampled(fit: Fit, pairs: Sequence[Pair], seed: bytes) -> dict[int, tuple[float, float]]:
-    """Bounds of 95 % of the resampled strengths, in Elo above their mean, of each entrant that met any.
+    """Bounds of 95 % of the resampled strengths, in Elo as ``Fit.strengths``, of each entrant that met any.
 
     It assumes nothing about the results, but needs many: where few pairs were played, or all ended alike, it is too
     narrow. Each resample moves the strengths by one step of Newton's method.
@@ -36,10 +35,8 @@ def resampled(fit: Fit, pairs: Sequence[Pair], seed: bytes) -> dict[int, tuple[f
         for number in drawn:
             for place, surprise in surprises[number]:
                 gradient[place] += surprise
-        moved = fit.moved(gradient)
-        middle = math.fsum(moved[place] for place in fit.met) / len(fit.met)
-        for place, strengths in seen.items():
-            strengths.append(ELO * (moved[place] - middle))
+        for place, strength in fit.on_scale(fit.moved(gradient)).items():
+            seen[place].append(strength)
     return {place: middle95(strengths) for place, strengths in seen.items()}
 
 

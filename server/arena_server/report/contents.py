@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,8 @@ from arena_server.model import About, Result
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.pairs import Meeting
 from arena_server.ratings.win_rates import WinRate, win_rates
-from arena_server.store import Store, Tournament, queries
+from arena_server.store import Store, Tournament, anchors, queries
+from arena_server.store.anchors import Anchors
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import MAX_PAGE, GameSummary
 from arena_server.store.queries import Leaderboard
@@ -37,6 +38,7 @@ class Contents:
         places: the format's own table; None where the ratings are all there is.
         stages: how many are closed.
         about: whose the bots are, in the order of entry.
+        anchors: values that are fixed, in Elo, by entrant.
     """
 
     board: Leaderboard
@@ -45,16 +47,22 @@ class Contents:
     places: Sequence[Place] | None
     stages: int
     about: Sequence[About]
+    anchors: Mapping[int, float]
 
     @classmethod
-    def read(cls, store: Store, name: str | None) -> Contents:
-        """Of the tournament of that name, by default of the one started last; raises UserError where there is none."""
+    def read(cls, store: Store, name: str | None, anchored: Anchors) -> Contents:
+        """Of the tournament of that name, by default of the one started last, on the scale of these anchors or its own.
+
+        Raises:
+            UserError: there is no such tournament, or an anchor cannot hold.
+        """
         tournament = queries.tournament(store, name)
         selection = queries.selection(store, tournament)
         stages = store.closed_stages(tournament)
         table = queries.crosstable(store, tournament)
         about = queries.abouts(store, tournament)
-        return cls(selection.board, selection.games, table, places(tournament.spec, stages), len(stages), about)
+        fixed = anchors.holding(tournament, selection.games, anchored)
+        return cls(selection.board, selection.games, table, places(tournament.spec, stages), len(stages), about, fixed)
 
     @property
     def tournament(self) -> Tournament:
@@ -69,7 +77,7 @@ class Contents:
     @cached_property
     def analysis(self) -> Analysis:
         """How sure the standings are."""
-        return analyse(self.meetings, self.tournament.spec, resample=False)
+        return analyse(self.meetings, self.tournament.spec, resample=False, anchors=self.anchors)
 
     @cached_property
     def rates(self) -> Sequence[WinRate | None]:

@@ -12,7 +12,7 @@ from arena_server.model import FAILURES
 from arena_server.report import plots, standings
 from arena_server.report.contents import Contents
 from arena_server.report.page import instant
-from arena_server.store import Status, Tournament, stopping
+from arena_server.store import Status, Tournament, anchors, stopping
 from arena_server.store.crosstable import Cell, Score
 
 _HEATS = 7
@@ -59,6 +59,7 @@ def context(contents: Contents) -> dict[str, Any]:
         "owned": any(about.owner or about.group for about in contents.about),
         "places": contents.places,
         "places_title": _places_title(contents),
+        "anchored": _anchored(contents),
         "whiskers": plots.whiskers([entry.elo for entry in entries]),
         "notes": _notes(contents),
         "plot": plot,
@@ -79,6 +80,11 @@ def _summary(contents: Contents) -> str:
     spec = contents.tournament.spec
     length = "" if spec.rounds is None else f" over {spec.rounds} {'round' if spec.rounds == 1 else 'rounds'}"
     return f"{spec.game}, {spec.format} of {len(spec.entrants)} bots{length} · {contents.board.progress}"
+
+
+def _anchored(contents: Contents) -> str:
+    held = anchors.told(contents.tournament, contents.anchors)
+    return ", ".join(f"{label} at {value:g}" for label, value in held.items())
 
 
 def _places_title(contents: Contents) -> str:

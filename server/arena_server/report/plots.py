@@ -136,6 +136,6 @@ def whiskers(estimates: Sequence[Estimate | None]) -> list[Whiskers | None]:
     low, high = min(0.0, *(one.low for one in known)), max(0.0, *(one.high for one in known))
 
     def at(elo: float) -> float:
-        return round(2 + 96 * (elo - low) / (high - low), 1)
+        return round(2 + 96 * (elo - low) / (high - low or 1), 1)
 
     return [None if one is None else Whiskers(at(one.low), at(one.value), at(one.high), at(0)) for one in estimates]

@@ -115,7 +115,9 @@ COLUMNS: tuple[Column[Entry], ...] = (
     Column("mu", float, "TrueSkill's mean", lambda row: row.standing.mu),
     Column("sigma", float, "TrueSkill's deviation", lambda row: row.standing.sigma),
     Column("conservative", float, "mu - 3 sigma", lambda row: row.standing.rating.conservative),
-    Column("elo", float, "Elo above the mean of the bots (Bradley-Terry)", _of(_elo, lambda elo: elo.value)),
+    Column(
+        "elo", float, "Elo above the mean of the bots, or anchored (Bradley-Terry)", _of(_elo, lambda elo: elo.value)
+    ),
     Column("elo_low", float, "lower end of its 95 % interval", _of(_elo, lambda elo: elo.low)),
     Column("elo_high", float, "upper end of it", _of(_elo, lambda elo: elo.high)),
     Column("pairs", int, "pairings that the interval rests on", lambda row: row.pairs),

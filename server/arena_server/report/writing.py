@@ -18,6 +18,7 @@ from arena_server.report.overview import context
 from arena_server.report.page import Shelf, render
 from arena_server.report.tables import check_parquet, write_csv, write_parquet
 from arena_server.store import Store
+from arena_server.store.anchors import Anchors
 from arena_server.text import printable
 
 EMBEDDED = 1000
@@ -46,8 +47,14 @@ def default_folder(tournament: str) -> Path:
     return Path(f"{tournament}-report")
 
 
-def write(
-    store: Store, name: str | None, folder: Path | None, *, parquet: bool, told: Told = lambda *_: None
+def write(  # noqa: PLR0913 - what to write, and how
+    store: Store,
+    name: str | None,
+    folder: Path | None,
+    *,
+    parquet: bool,
+    anchored: Anchors | None = None,
+    told: Told = lambda *_: None,
 ) -> Written:
     """Writes the report of a tournament as it is at this moment.
 
@@ -56,15 +63,16 @@ def write(
         name: of the tournament; None: the one started last.
         folder: where to; an earlier report of the same tournament is replaced, None: ``default_folder``.
         parquet: whether to write Parquet, too.
+        anchored: whose Elo is fixed; none: the tournament's own anchors are.
         told: hears of the progress.
 
     Raises:
-        UserError: no such tournament, or the folder cannot be used.
+        UserError: no such tournament, the folder cannot be used, or an anchor cannot hold.
     """
     if parquet:
         check_parquet()
     with store.frozen() as frozen:
-        contents = Contents.read(frozen, name)
+        contents = Contents.read(frozen, name, anchored or {})
         place = folder or default_folder(contents.tournament.name)
         with filled(place, contents.tournament.name) as beside:
             played = _Writing(contents, beside).all(all_games(frozen, contents.tournament), told, parquet=parquet)

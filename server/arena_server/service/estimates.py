@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from arena_server.model import ArenaError, UserError
 from arena_server.ratings.analysis import analyse
 from arena_server.ratings.estimates import Estimate
-from arena_server.store import Progress, Standing, Store, Tournament, queries
+from arena_server.store import Progress, Standing, Store, Tournament, anchors, queries
+from arena_server.store.anchors import Anchors
 from arena_server.store.standings import Key
 
 MAX_GAMES = 5_000
@@ -30,6 +31,7 @@ class Estimated:
         standings: best first; those without an estimate last.
         estimates: in Elo, in the order of the standings.
         keys: what sorts them likewise: the estimate, 0 and the place in the contract.
+        anchors: what is fixed, in Elo, by label.
     """
 
     tournament: Tournament
@@ -37,6 +39,7 @@ class Estimated:
     standings: Sequence[Standing]
     estimates: Sequence[Estimate | None]
     keys: Sequence[Key]
+    anchors: Anchors
 
 
 class Estimates:
@@ -79,7 +82,8 @@ class Estimates:
             fix = "`arena leaderboard --full` computes them where the database is"
             raise UserError(what, f"{tournament.name} has {progress.folded} of {bots}", fix)
         selection = queries.selection(self._store, tournament)
-        strengths = analyse(selection.games, tournament.spec, resample=False).strengths
+        fixed = anchors.holding(tournament, selection.games, {})
+        strengths = analyse(selection.games, tournament.spec, resample=False, anchors=fixed).strengths
         by_place = {row.position: row for row in selection.board.standings}
         keys = sorted((_key(strengths[place], place) for place in by_place), key=order)
         return Estimated(
@@ -88,6 +92,7 @@ class Estimates:
             [by_place[key.position] for key in keys],
             [strengths[key.position] for key in keys],
             keys,
+            anchors.told(tournament, fixed),
         )
 
 

@@ -21,7 +21,7 @@ from arena_server.service.reading import StoreReader
 from arena_server.service.visibility import Caller, Everything, Visibility
 from arena_server.service.watching import Live, Spectators
 from arena_server.store import GameStatus, Store, Tournament, journal, queries
-from arena_server.store.lists import Appearance, Choice, MissingError, find_bots
+from arena_server.store.lists import Appearance, Choice, MissingError, find_bot
 from arena_server.store.queries import GameRef
 from arena_server.store.standings import Key
 
@@ -188,6 +188,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             progress=messages.progress_message(found.progress),
             next_page=cursor_text(found.keys[first + limit - 1]) if first + limit < len(found.keys) else "",
             chain_length=found.tournament.chain_length,
+            anchors=found.anchors,
         )
         for place in range(first, min(first + limit, len(found.keys))):
             row, estimate = replace(found.standings[place], rank=place + 1), found.estimates[place]
@@ -202,7 +203,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
     def _bot(self, request: pb.GetBotRequest) -> pb.GetBotResponse:
         held, limit = self._held(request.tournament), _size("bot", request.page_size)
-        place, before = _one_bot(held, request.bot), min(request.before, MAX_NUMBER) or None
+        place, before = find_bot(held, request.bot), min(request.before, MAX_NUMBER) or None
         found = queries.history(self._store, held, place, before=before, limit=limit + 1)
         shown = found.games[:limit]
         return pb.GetBotResponse(
@@ -300,16 +301,6 @@ async def _send(context: Context, event: pb.WatchGamesResponse) -> None:
 def _size(what: str, asked: int) -> int:
     usual, most = SIZES[what]
     return min(asked or usual, most)
-
-
-def _one_bot(held: Tournament, bot: str) -> int:
-    """The entrant that is meant; raises UserError where there is none, or several."""
-    places = find_bots(held, bot)
-    names = [held.spec.labels[place] for place in places]
-    exact = [place for place, name in zip(places, names, strict=True) if name.casefold() == bot.casefold()]
-    if len(exact or places) > 1:
-        raise UserError("the name could be one of several", repr(bot), ", ".join(names[:5]))
-    return (exact or places)[0]
 
 
 def _reduced(record: GameRecord) -> GameRecord:

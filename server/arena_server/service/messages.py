@@ -41,6 +41,7 @@ def tournament_message(held: Tournament, progress: Progress) -> pb.Tournament:
         finished=held.finished or "",
         tags=held.tags,
         progress=progress_message(progress),
+        anchors=held.anchors,
     )
 
 
@@ -63,6 +64,7 @@ def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
         started=message.started or None,
         finished=message.finished or None,
         tags=tuple(message.tags),
+        anchors=dict(message.anchors),
     )
     return held, progress_of(message.progress)
 

@@ -23,7 +23,7 @@ from arena_server.model import Entrant, Identity, Spec, UserError
 from arena_server.ratings import check_draw_probability
 from arena_server.service.scribe import Scribe
 from arena_server.service.settings import ServeSettings
-from arena_server.store import Store, Tournament, contracts, queries, registry
+from arena_server.store import Store, Tournament, anchors, contracts, queries, registry
 from arena_server.store.lists import MissingError
 from arena_server.store.tournaments import check_name
 
@@ -68,10 +68,22 @@ class Serving:
             store.hold_site()
             registry.add_house(store.database, tuple(self.bots))
             with store.lock(self._season(store)) as lock:
+                self._anchor(store, lock.tournament)
                 keeper = Keeper.start()
                 prepare_grpc()
                 store.begin_run(lock.tournament, facts(self.game, command_line(), self._facts()))
                 run_loop(self._serve(store, lock.tournament, keeper))
+
+    def _anchor(self, store: Store, season: Tournament) -> None:
+        """Fixes what is asked for; where nothing is, what was asked for earlier stays."""
+        asked, known = anchors.read(self.settings.anchor), registry.bots(store.database)
+        names = {name.casefold() for one in known for name in (one.bot, one.entrant.label)}
+        for name in asked:
+            if name.casefold() not in names:
+                fix = "name a house bot, or one that `arena bots list` shows"
+                raise UserError("an anchor that is no registered bot", repr(name), fix)
+        if asked:
+            store.anchor(season, asked)
 
     def _facts(self) -> dict[str, object]:
         return {"concurrency": self.settings.concurrency, "restart": "never", "transport": "unix"}

@@ -19,6 +19,7 @@ from pydantic_settings import (
 
 from arena_server.coordinator.settings import BotEntry
 from arena_server.model import UserError
+from arena_server.store import anchors
 
 PREFIX = "ARENA_SERVE_"
 
@@ -39,6 +40,7 @@ class ServeSettings(BaseSettings):
     socket: Path | None = Field(None, description="A Unix socket for this user alone.")
     metrics: int | None = Field(None, description="Port of Prometheus metrics on 127.0.0.1.", ge=0, le=65535)
     bots: list[BotEntry] = Field([], description="The house bots, which the server launches itself.")
+    anchor: list[str] = Field([], description="Bots whose Elo is fixed, BOT=ELO, so that seasons compare.")
     edition: str | None = Field(None, description="Edition of the board.")
     time: str = Field("1s", description="Time control; for bots far away better not less than a second a ply.")
     concurrency: int = Field(2, description="Games at the same time.", ge=1)
@@ -50,8 +52,9 @@ class ServeSettings(BaseSettings):
         """What no type says.
 
         Raises:
-            UserError: a plain wire beyond this machine, half a certificate, or no address.
+            UserError: a plain wire beyond this machine, half a certificate, no address, or no anchor.
         """
+        anchors.read(self.anchor)
         if (self.tls_cert is None) != (self.tls_key is None):
             raise UserError("half of a certificate", "", "give both tls_cert and tls_key")
         for path in (self.tls_cert, self.tls_key):

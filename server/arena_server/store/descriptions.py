@@ -28,6 +28,12 @@ def describe(database: Database, tournament: Tournament, tags: Sequence[str] | N
                 _describe(connection, {"tournament_id": tournament.id, "position": position}, said)
 
 
+def anchor(database: Database, tournament: Tournament, anchors: Mapping[str, float]) -> None:
+    """Writes whose Bradley-Terry values are fixed; see ``Store.anchor``."""
+    with database.write() as connection:
+        connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(anchors=dict(anchors)))
+
+
 def _describe(connection: Connection, key: Mapping[str, int], said: Mapping[str, Any]) -> None:
     here = [ABOUT.c[name] == value for name, value in key.items()]
     if not connection.execute(update(ABOUT).where(*here).values(**said)).rowcount:

@@ -157,6 +157,16 @@ def find_bots(tournament: Tournament, bot: str) -> list[int]:
     return places
 
 
+def find_bot(tournament: Tournament, bot: str) -> int:
+    """The one entrant of that name or label; raises UserError where there is none, or several."""
+    places = find_bots(tournament, bot)
+    names = [tournament.spec.labels[place] for place in places]
+    exact = [place for place, name in zip(places, names, strict=True) if name.casefold() == bot.casefold()]
+    if len(exact or places) > 1:
+        raise UserError("the name could be one of several", repr(bot), ", ".join(names[:5]))
+    return (exact or places)[0]
+
+
 def nearest(name: str, known: Sequence[str]) -> str:
     """A question after the nearest of the known names; of a text that is no name at all after some of them."""
     near = get_close_matches(name, known, n=3) if len(name) <= _LONGEST else []

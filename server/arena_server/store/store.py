@@ -143,6 +143,10 @@ class Store:
         """
         descriptions.describe(self.database, tournament, tags, about)
 
+    def anchor(self, tournament: Tournament, anchors: Mapping[str, float]) -> None:
+        """Fixes Bradley-Terry values for every later reader, in Elo, by name or label of a bot; they shape nothing."""
+        descriptions.anchor(self.database, tournament, anchors)
+
     def begin_run(self, tournament: Tournament, facts: Mapping[str, Any]) -> None:
         """Writes what the run under this epoch, as the lock gives it, runs with; once."""
         descriptions.begin_run(self.database, tournament, facts)

@@ -38,6 +38,7 @@ class Tournament(SQLModel, table=True):
     started_at: str | None = None
     finished_at: str | None = None
     tags: list[str] | None = Field(default=None, sa_type=JSON)
+    anchors: dict[str, float] | None = Field(default=None, sa_type=JSON)  # bots with fixed Bradley-Terry values, in Elo
 
 
 class Run(SQLModel, table=True):

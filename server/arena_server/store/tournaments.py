@@ -84,6 +84,7 @@ def _view(row: Row[Any], amendments: Sequence[Row[Any]]) -> Tournament:
         started=row.started_at,
         finished=row.finished_at,
         tags=tuple(row.tags or ()),
+        anchors=row.anchors or {},
     )
 
 

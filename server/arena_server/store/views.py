@@ -63,6 +63,7 @@ class Tournament:
         stopped: number of the last game that counts, where the stop rule has ended it.
         created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
         tags: words to find it by.
+        anchors: bots by name or label whose Bradley-Terry values are fixed, in Elo.
     """
 
     id: int
@@ -81,6 +82,7 @@ class Tournament:
     started: str | None
     finished: str | None
     tags: tuple[str, ...] = ()
+    anchors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def spec(self) -> Spec:

@@ -165,3 +165,50 @@ def test_the_table_of_the_format_is_there_too(arena: Arena) -> None:
     assert table.startswith("swiss after round 1 of 1")
     assert full.out.split("\n\n")[1] == table.rstrip("\n")
     assert arena("leaderboard", "--full", "--json").json["places"] == arena("leaderboard", "--json").json["places"]
+
+
+def test_an_anchor_moves_the_scale(arena: Arena) -> None:
+    plain = arena("leaderboard", "--full", "--json").json
+    full = arena("leaderboard", "--full", "--json", "--anchor", "BOT1=100").json
+    assert (plain["anchors"], full["anchors"]) == ({}, {"bot1 1.0": 100})
+    before, after = ({row["bot"]: row["elo"] for row in board["standings"]} for board in (plain, full))
+    assert after["bot1"] == {"value": 100, "low": 100, "high": 100}
+    for bot in ("bot0", "bot2"):
+        over = before[bot]["value"] - before["bot1"]["value"]
+        assert after[bot]["value"] == pytest.approx(100 + over)
+    moved = {"standings", "anchors"}
+    assert {key: full[key] for key in full.keys() - moved} == {key: plain[key] for key in plain.keys() - moved}
+    text = arena("leaderboard", "--full", "--anchor", "bot1=100", "--anchor", "bot2 1.0=-50.5").out
+    assert "Elo with bot1 1.0 at 100, bot2 1.0 at -50.5" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--full", "--anchor", "greedy=0"), "no such bot"),
+        (("--full", "--anchor", "greedy"), "not an anchor"),
+        (("--full", "--anchor", "=3"), "not an anchor"),
+        (("--full", "--anchor", "bot1=nan"), "not an anchor"),
+        (("--full", "--anchor", "bot1=1e9"), "not an anchor"),
+        (("--full", "--anchor", "bot1=0", "--anchor", "bot1 1.0=5"), "the same anchor twice"),
+        (("--full", "--since", "23", "--anchor", "bot1=0"), "an anchor without a game"),
+        (("--anchor", "bot1=0"), "add --full"),
+    ],
+)
+def test_what_is_no_anchor(arena: Arena, given: tuple[str, ...], told: str) -> None:
+    done = arena("leaderboard", *given)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_a_tournament_keeps_its_anchors(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store:
+        nightly = queries.tournament(store, "nightly")
+        store.anchor(nightly, {"bot2": 10.0, "nobody": 3.0})
+    full = arena("leaderboard", "--full", "--json", "--tournament", "nightly").json
+    assert full["anchors"] == {"bot2 1.0": 10}
+    asked = arena("leaderboard", "--full", "--json", "--tournament", "nightly", "--anchor", "bot0=0").json
+    assert asked["anchors"] == {"bot0 1.0": 0}
+    before = arena("leaderboard", "--full", "--tournament", "nightly", "--since", "23")
+    assert "bot2, nobody cannot be an anchor yet" in before.out
+    assert arena("tournaments", "show", "nightly").code == 0

@@ -8,7 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated_results import Setting, chance, coverage
+from simulated_results import Setting, anchored_coverage, chance, coverage
 
 from arena_server.ratings.bradley_terry import ELO, Fit, fit
 from arena_server.ratings.estimates import Estimate
@@ -22,6 +22,8 @@ COMPARISONS = st.builds(
     st.sampled_from([0.0, 0.5, 1.0]),
 )
 PAIRS = st.lists(st.lists(COMPARISONS, min_size=1, max_size=6), max_size=30)
+
+ANCHORED = st.integers(-5000, 5000).map(float)
 
 
 def deal(first: float, second: float, one: int = 0, other: int = 1) -> Pair:
@@ -124,6 +126,52 @@ def test_ranks_depend_on_the_seed_alone() -> None:
     ranges = [rank_ranges(found, bytes([number])) for number in range(4)]
     assert all(best <= worst for each in ranges for best, worst in each.values())
     assert max(abs(ranges[0][place][0] - ranges[1][place][0]) for place in range(12)) <= 1
+
+
+@settings(max_examples=60)
+@given(PAIRS, st.integers(0, 3), ANCHORED)
+def test_one_anchor_moves_the_scale_and_nothing_else(pairs: list[Pair], anchor: int, value: float) -> None:
+    """In closed form: the value, and the difference to the anchor on it, with its error."""
+    plain, anchored = fit(pairs, 4, 3), fit(pairs, 4, 3, {anchor: value})
+    assert (anchored.logits, anchored.covariance) == (plain.logits, plain.covariance)
+    assert (anchored.columns, anchored.scatter) == (plain.columns, plain.scatter)  # and so the possible ranks
+    for place, estimate in enumerate(anchored.strengths()):
+        assert (estimate is None) == (plain.strengths()[place] is None)
+        if estimate is not None and place != anchor:
+            over = plain.difference(place, anchor)
+            assert estimate.value == pytest.approx(value + over.value)
+            assert estimate.error == pytest.approx(over.error)
+        elif estimate is not None:
+            assert estimate == Estimate(value, 0.0)
+
+
+@settings(max_examples=60)
+@given(PAIRS, st.dictionaries(st.integers(0, 3), ANCHORED, min_size=2))
+def test_several_anchors_stay_and_the_others_are_likeliest(pairs: list[Pair], anchors: dict[int, float]) -> None:
+    found = fit(pairs, 4, 3, anchors)
+    logits, seats = found.logits[:4], found.logits[4:]
+    surprises = [0.5 - chance(logit) for logit in logits]
+    for met in (met for pair in pairs for met in pair):
+        gap = logits[met.one] + seats[met.one_seat] - logits[met.other] - seats[met.other_seat]
+        surprises[met.one] += met.score - chance(gap)
+        surprises[met.other] -= met.score - chance(gap)
+    free = [surprises[place] for place in range(4) if place not in anchors]
+    together = math.fsum(surprises[place] for place in anchors)  # as one they stand where the games say
+    assert [*free, together] == pytest.approx([0] * (len(free) + 1), abs=1e-6)
+    for place, estimate in enumerate(found.strengths()):
+        if estimate is not None and place in anchors:
+            assert estimate == Estimate(anchors[place], 0.0)
+        elif estimate is not None:
+            assert estimate.error > 0
+    first, second, *_ = anchors
+    difference = found.difference(first, second)
+    assert (difference.error, difference.value) == (0, pytest.approx(anchors[first] - anchors[second], abs=1e-6))
+    assert difference.positive == (anchors[first] > anchors[second]) + (anchors[first] == anchors[second]) / 2
+
+
+@pytest.mark.parametrize("anchors", [1, 2, 3])
+def test_anchored_intervals_hold_the_truth(anchors: int) -> None:
+    assert 0.93 <= anchored_coverage(Setting(bots=6, pairs=6), 100, anchors, seed=1) <= 0.98
 
 
 @pytest.mark.parametrize("setting", [Setting(bots=4, pairs=5), Setting(bots=3, pairs=20, deals=0.6)])

@@ -28,3 +28,14 @@ def test_the_seed_decides() -> None:
     pairs = setting.play(setting.strengths(dice), dice)
     found = fit(pairs, 3, 2)
     assert resampled(found, pairs, b"one") == resampled(found, pairs, b"one") != resampled(found, pairs, b"two")
+
+
+def test_anchors_stay_where_they_are() -> None:
+    setting, dice = Setting(bots=4, pairs=50), random.Random(2)
+    found = fit(pairs := setting.play(setting.strengths(dice), dice), 4, 2, {0: 100.0, 1: 150.0})
+    bounds = resampled(found, pairs, b"seed")
+    assert (bounds[0], bounds[1]) == ((100, 100), (150, 150))
+    for place in (2, 3):
+        estimate = found.strengths()[place]
+        assert estimate is not None
+        assert bounds[place] == pytest.approx((estimate.low, estimate.high), abs=estimate.error / 2)

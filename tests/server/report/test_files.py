@@ -54,6 +54,14 @@ def test_a_report_says_where_it_is(arena: Arena) -> None:
     assert sorted(path.name for path in Path("there/it").iterdir()) == ["is"]
 
 
+def test_a_report_on_the_scale_of_anchors(arena: Arena) -> None:
+    everybody = [word for bot in range(3) for word in ("--anchor", f"bot{bot}=0")]
+    assert arena("report", "nightly", *everybody).code == 0
+    assert [float(row["elo_high"]) for row in read(Path("nightly-report/standings.csv"))] == [0, 0, 0]
+    assert "Elo with bot0 1.0 at 0, bot1 1.0 at 0" in Path("nightly-report/report.html").read_text("utf-8")
+    assert arena("report", "nightly", "--anchor", "nobody=0").code == 2
+
+
 def test_standings_are_those_of_the_leaderboard(arena: Arena) -> None:
     for name in ("nightly", "tiny"):
         assert arena("report", name).code == 0

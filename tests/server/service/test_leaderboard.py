@@ -152,6 +152,26 @@ def test_bradley_terry_is_that_of_the_statistics(served: Serve, store: Store) ->
     served(test)
 
 
+def test_bradley_terry_on_the_scale_of_the_tournaments_anchors(store: Store, tmp_path: Path) -> None:
+    with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
+        store.record(playing.results())
+    begun = store.enter(patchwork_spec(3, 4), name="begun").tournament
+    for one in (playing.tournament, begun):
+        store.anchor(one, {"BOT1": 20.0})
+
+    async def test(stub: Stub) -> None:
+        ask = pb.GetLeaderboardRequest(tournament="nightly", rating=pb.RATING_BRADLEY_TERRY)
+        board = await stub.GetLeaderboard(ask)
+        assert dict(board.anchors) == {"bot1 1.0": 20}
+        elo = {row.bot.name: row.elo for row in board.standings}
+        assert elo["bot1"] == pb.Elo(value=20, low=20, high=20)
+        assert elo["bot0"].low < elo["bot0"].value < elo["bot0"].high
+        assert dict((await stub.GetTournament(pb.GetTournamentRequest())).tournament.anchors) == {"BOT1": 20}
+        assert not (await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=pb.RATING_BRADLEY_TERRY))).anchors  # yet
+
+    asyncio.run(_serve(store, tmp_path / "socket", test))
+
+
 def test_one_bot_and_its_games(served: Serve, store: Store) -> None:
     async def test(stub: Stub) -> None:
         found, before = [], 0
