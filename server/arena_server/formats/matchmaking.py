@@ -8,15 +8,15 @@ what every bot is promised:
 - Nobody meets a bot of the same owner, or the same bot more than so often a day.
 - A table is one deal with every rotation of the seats, so seats are equal; who sits first there takes turns.
 
-Only who is free now is considered: a bot whose game goes on blocks nobody. There is no clock and no chance here: the
-same past gives the same tables.
+Only who is free now is considered: a bot whose game goes on blocks nobody. There is no clock and no chance here, and no
+mathematics but what every machine rounds alike (roots too): the same past gives the same tables.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 
@@ -29,6 +29,21 @@ NOBODY = 0
 _BETA = 25 / 6  # how far one game's luck reaches, in TrueSkill's unit; formats know no ratings
 _EVIDENCE = 4  # tables whose luck, taken together, reaches half as far
 _NEAR = 8  # so many opponents on each side are weighed up
+_TAIL = (0.0000430638, 0.0002765672, 0.0001520143, 0.0092705272, 0.0422820123, 0.0705230784, 1.0)
+
+
+def tail(gap: float) -> float:
+    """The complementary error function of 0 or more, to 3e-7: by Abramowitz and Stegun, 7.1.28.
+
+    It adds, multiplies and divides, which every machine rounds alike; of a library's ``erfc`` the last bit differs
+    between machines, and with it the tables. It never grows, however it is rounded.
+    """
+    power = 0.0
+    for factor in _TAIL:
+        power = power * gap + factor
+    for _ in range(4):
+        power *= power
+    return 1 / power
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +55,14 @@ class Rules:
         window: tables of a bot's own within which it meets each neighbour that is free.
         patience: a bot that was passed over for so many tables, times those who are there, goes first.
         playing: share of those there that plays at once: with all of them at tables there is nobody to choose.
+        doubt: how doubtful an order is, by the gap in standard errors, over the root of two.
     """
 
     daily: int = 50
     window: int = 40
     patience: int = 3
     playing: float = 0.5
+    doubt: Callable[[float], float] = tail
 
 
 @dataclass
@@ -190,7 +207,7 @@ class _Choice:
         """How doubtful their order is, were it known from their own tables alone, and the less the more of them."""
         tables = self._past.met[_pair(one, other)] + 1
         gap = abs(self._call.strengths[one] - self._call.strengths[other])
-        return math.erfc(gap / _BETA * math.sqrt(tables / _EVIDENCE / 2)) / math.sqrt(tables)
+        return self._rules.doubt(gap / _BETA * math.sqrt(tables / _EVIDENCE / 2)) / math.sqrt(tables)
 
     def _neighbours_due(self) -> Iterator[tuple[tuple[int, int], int]]:
         """Neighbours that did not meet for half a window, each two with the tables that one of them had since."""

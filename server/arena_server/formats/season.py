@@ -6,7 +6,8 @@ up to the game that it names, and the stages before it, the pairings follow, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena_server.formats import matchmaking
@@ -15,7 +16,11 @@ from arena_server.formats.stage import Stage
 from arena_server.formats.tables import dealt
 from arena_server.model import Pairing, Spec, UserError
 
-RULES = matchmaking.Rules()
+RULES: Mapping[int, matchmaking.Rules] = {
+    1: matchmaking.Rules(doubt=math.erfc),  # whose last bit is another one on another machine
+    2: matchmaking.Rules(),
+}
+"""By number: stages are planned by the last ones, and planned again by those of their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,14 @@ class Call:
         known: number of the last game that was rated then.
         present: who was there, by index.
         room: how many tables can be seated at most.
+        rules: number of the rules that it is planned by.
     """
 
     day: int
     known: int
     present: tuple[Here, ...]
     room: int = 1
+    rules: int = max(RULES)
 
 
 def pairings(spec: Spec, call: Call, ratings: Sequence[float], past: Past) -> tuple[Pairing, ...]:
@@ -67,7 +74,7 @@ def pairings(spec: Spec, call: Call, ratings: Sequence[float], past: Past) -> tu
         busy=frozenset(one.entrant for one in call.present if one.busy),
         seats=spec.seats,
     )
-    return dealt(spec, matchmaking.tables(moment, past, RULES))
+    return dealt(spec, matchmaking.tables(moment, past, RULES[call.rules])) if call.rules in RULES else ()
 
 
 def note(past: Past, planned: Iterable[Pairing], day: int) -> None:

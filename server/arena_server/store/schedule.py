@@ -95,6 +95,7 @@ def _call_row(call: Call) -> dict[str, Any]:
         "known": call.known,
         "present": [[one.entrant, one.owner, int(one.busy)] for one in call.present],
         "room": call.room,
+        "rules": call.rules,
     }
 
 
@@ -102,7 +103,7 @@ def calls(connection: Connection, tournament: Tournament) -> dict[int, Call]:
     """What the stages of a season were planned upon, by number."""
     query = select(STAGE).where(STAGE.c.tournament_id == tournament.id).order_by(STAGE.c.number)
     return {
-        row.number: Call(row.day, row.known, tuple(_here(*one) for one in row.present), row.room)
+        row.number: Call(row.day, row.known, tuple(_here(*one) for one in row.present), row.room, row.rules)
         for row in connection.execute(query)
     }
 

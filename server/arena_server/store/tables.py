@@ -217,6 +217,7 @@ class Stage(SQLModel, table=True):
     known: int  # number of the last game that was rated then
     present: list[list[int]] = Field(sa_type=JSON)  # entrants, each with its owner and whether it was busy
     room: int
+    rules: int = 1  # number of the rules of the pairing
 
 
 def _table(name: str) -> Table:

@@ -11,7 +11,7 @@ from tournaments import Playing, entrants, tiny_spec
 
 from arena_engine.game import find
 from arena_server.formats import Stage, season
-from arena_server.formats.matchmaking import Past
+from arena_server.formats.matchmaking import Past, Rules
 from arena_server.formats.season import Call, Here
 from arena_server.model import Spec, UserError
 from arena_server.store import Store, Tournament, queries
@@ -33,9 +33,9 @@ class Season:
         self.tournament: Tournament = self.lock.tournament
         self.past = Past()
 
-    def plan(self, *present: int, room: int = 1) -> None:
+    def plan(self, *present: int, room: int = 1, rules: int = max(season.RULES)) -> None:
         known, tallies = self.store.rated(self.tournament)
-        call = Call(1, known, tuple(map(Here, present)), room)
+        call = Call(1, known, tuple(map(Here, present)), room, rules)
         pairings = season.pairings(self.tournament.spec, call, [one.rating.mu for one in tallies], self.past)
         season.note(self.past, pairings, 1)
         before = self.store.pairings(self.tournament)
@@ -88,6 +88,23 @@ def test_another_call_gives_other_pairings(opened: Season, changed: dict[str, ob
     with opened.store.database.write() as connection:
         connection.execute(update(STAGE).where(STAGE.c.number == 2).values(**changed))
     assert opened.check()
+
+
+def test_stages_of_older_rules_are_planned_again_by_them(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules of no doubt at all choose the first that may meet; the newest ones do not."""
+    monkeypatch.setattr(season, "RULES", {**season.RULES, 1: Rules(doubt=lambda _: 0.0)})
+    with Store.open(url) as store:
+        opened = Season(store, 5)
+        for number in range(12):
+            opened.plan(0, 1, 2, 3, 4, rules=1 + number // 6)
+            opened.play()
+        assert opened.check() == ()
+        with store.database.write() as connection:
+            connection.execute(update(STAGE).values(rules=2))
+        assert opened.check()
+        with store.database.write() as connection:
+            connection.execute(update(STAGE).values(rules=99))
+        assert opened.check()
 
 
 def test_who_is_taken_out_and_comes_no_more(opened: Season) -> None:
