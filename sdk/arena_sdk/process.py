@@ -69,6 +69,7 @@ def run(
         roots=roots(given) if remote else None,
         most_games=int(given["ARENA_GAMES"]) if given.get("ARENA_GAMES") else None,
         options=json.loads(given.get("ARENA_OPTIONS", "{}")),
+        named_by="ARENA_SERVER" if remote else "ARENA_ADDRESS",
     )
     if remote:
         signal.signal(signal.SIGINT, lambda _number, _frame: session.leave())

@@ -27,20 +27,32 @@ PATIENCE_S = 30.0
 FIRST_DELAY_S, LAST_DELAY_S = 0.05, 2.0
 """Waits between attempts: a bot may be on its clock at first; later a crowd of bots must not trample the arena."""
 
-DONE, REFUSED, LOST = 0, 2, 3
-"""Exit codes: nothing more to play; the arena refuses this bot; the arena is gone or at fault."""
+TOLD_AFTER_S = 5.0
+"""Seconds after which an author is told that the arena is looked for."""
+
+DONE, FAILED, REFUSED, LOST = 0, 1, 2, 3
+"""Exit codes: nothing more to play; the bot failed; the arena refuses this bot; the arena is gone or at fault."""
 
 _REFUSALS = {
     grpc.StatusCode.UNAUTHENTICATED: "check ARENA_TOKEN",
     grpc.StatusCode.PERMISSION_DENIED: "check that the bot behind ARENA_TOKEN may play",
     grpc.StatusCode.FAILED_PRECONDITION: "mend what it says, then start the bot again",
-    grpc.StatusCode.UNIMPLEMENTED: "check ARENA_ADDRESS: another kind of server answers there",
+    grpc.StatusCode.UNIMPLEMENTED: "check {address}: another kind of server answers there",
 }
+_UNSAFE = {
+    "certificate has expired": "its certificate has expired - tell who runs it",
+    "CERTIFICATE_VERIFY_FAILED": "no one trusted vouches for its certificate - name the file of one: ARENA_CA, --ca",
+    "Hostname Verification": "its certificate is for another name - dial it by the name that is in the certificate",
+    "security handshaker": "the file of who vouches for it holds no certificate - check ARENA_CA, --ca: it must be PEM",
+    "WRONG_VERSION_NUMBER": "it speaks no TLS - check the port; ARENA_INSECURE=1, --insecure send the token readable",
+}
+"""What TLS says in gRPC's words, and what it means."""
 _GOODBYES = {
     pb.GOODBYE_CODE_VERSION: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_RULES: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_PROTOCOL_ERROR: (LOST, "please report it with the bot's log"),
     pb.GOODBYE_CODE_REPLACED: (DONE, "another process of this bot has connected"),
+    pb.GOODBYE_CODE_FAILED: (FAILED, ""),  # the arena says what to do
 }
 
 
@@ -58,13 +70,17 @@ class Backoff:
     def reset(self) -> None:
         """Begins anew after a success."""
         self._delay = FIRST_DELAY_S
-        self._end: float | None = None
+        self._since: float | None = None
+
+    @property
+    def lasting(self) -> float:
+        """Seconds since the first failure in a row."""
+        return 0.0 if self._since is None else time.monotonic() - self._since
 
     def wait(self) -> bool:
         """Sleeps before the next attempt; False at once when patience has ended."""
-        now = time.monotonic()
-        self._end = self._end or now + self._patience
-        if now >= self._end:
+        self._since = self._since or time.monotonic()
+        if self.lasting >= self._patience:
             return False
         time.sleep(self._delay * random.uniform(0.5, 1))  # noqa: S311 - spreads bots, no secret
         self._delay = min(2 * self._delay, LAST_DELAY_S)
@@ -114,6 +130,7 @@ class Session:
         roots: certificates, PEM, one of which must vouch for the arena; None: the wire is plain.
         most_games: how many it plays before it leaves; None: until the arena has no more.
         options: the bot's options where the arena says none: those of a bot elsewhere are its author's.
+        named_by: the variable that the address comes from.
     """
 
     def __init__(  # noqa: PLR0913 - what a process is told by its environment
@@ -129,6 +146,7 @@ class Session:
         roots: bytes | None = None,
         most_games: int | None = None,
         options: Mapping[str, str | int | float | bool] = MappingProxyType({}),
+        named_by: str = "ARENA_ADDRESS",
     ) -> None:
         self._bot_class = bot_class
         self._address = address
@@ -142,7 +160,10 @@ class Session:
         self._roots = roots
         self._own_options = options
         self._games_left = most_games
+        self._named_by = named_by
         self._leaving = False
+        self._resigned: set[str] = set()
+        self._absence_told = False
         self._stream: Stream | None = None
         self._tables: dict[str, tuple[Table, Worker | Inline]] = {}
 
@@ -165,8 +186,10 @@ class Session:
             say(f"leaving after {games}; once more resigns" if running else "leaving")
             self._ask_to_leave()
         else:
-            say(f"resigning {games}")
+            places = ", ".join(table.place for table, _ in self._tables.values())
+            say(f"resigning {games}" + (f": {places}" if places else ""))
             for handle in list(self._tables):
+                self._resigned.add(handle)
                 self._send(pb.PlayRequest(resign=pb.Resign(handle=handle)))
 
     def _ask_to_leave(self) -> None:
@@ -190,20 +213,41 @@ class Session:
         except grpc.RpcError as error:
             status, reason = error.code(), error.details() or "no reason given"
             if status in _REFUSALS:
-                say(f"the arena at {self._address} refused this bot: {reason} - {_REFUSALS[status]}")
+                fix = _REFUSALS[status].format(address=self._named_by)
+                say(f"the arena at {self._address} refused this bot: {reason} - {fix}")
                 return REFUSED
+        unsafe = next((meaning for words, meaning in _UNSAFE.items() if words in reason), "")
+        if unsafe and self._options is None:  # once it was safe, its certificate may be mended meanwhile
+            say(f"no safe connection to the arena at {self._address}: {unsafe}")
+            return REFUSED
+        if self._leaving and (not self._tables or self._gives_up()):
+            return DONE
         if self._backoff.wait():
+            self._tell_absence(unsafe or reason)
             return None
         say(
             f"no arena at {self._address} for {self._patience:g} s, giving up: {reason} "
-            "- check ARENA_ADDRESS and that the arena runs"
+            f"- check {self._named_by} and that the arena runs"
         )
         return LOST
+
+    def _gives_up(self) -> bool:
+        """Whether all games are resigned, and the arena stays away."""
+        return self._tables.keys() <= self._resigned and self._backoff.lasting >= TOLD_AFTER_S
+
+    def _tell_absence(self, reason: str) -> None:
+        """Once for each, where it lasts."""
+        if self._backoff.lasting >= TOLD_AFTER_S and not self._absence_told:
+            self._absence_told = True
+            say(
+                f"no arena at {self._address}: {reason} - looking for it for {self._patience:g} s in all; "
+                f"check {self._named_by} and that the arena runs"
+            )
 
     def _handle(self, response: pb.PlayResponse) -> None:
         match response.WhichOneof("message"):
             case "welcome":
-                self._backoff.reset()
+                self._welcomed()
                 self._load(response.welcome)
                 if self._leaving:
                     self._ask_to_leave()  # it holds for one stream
@@ -213,6 +257,14 @@ class Session:
                 self._move(response.move_request, time.monotonic())
             case "game_over":
                 self._end(response.game_over)
+            case "notice":
+                say(f"the arena: {response.notice.text}")
+
+    def _welcomed(self) -> None:
+        self._backoff.reset()
+        if self._absence_told:
+            say(f"the arena at {self._address} is back")
+            self._absence_told = False
 
     def _load(self, welcome: pb.Welcome) -> None:
         if self._options is not None:
@@ -231,6 +283,8 @@ class Session:
         while len(self._tables) > self._games_at_once:  # the oldest ended while no stream was there to say so
             self._leave(next(iter(self._tables)))
         worker.submit(lambda: self._send(table.start(started)))
+        if started.handle in self._resigned:  # on a stream that was lost
+            self._send(pb.PlayRequest(resign=pb.Resign(handle=started.handle)))
         if not known:
             self._count()
 
@@ -260,6 +314,9 @@ class Session:
             table, worker = self._tables[over.handle]
             worker.submit(lambda: table.end(over))
             self._leave(over.handle)
+        if over.handle in self._resigned:
+            self._resigned.remove(over.handle)
+            say(f"game {over.game_id} is over: {pb.Ending.Name(over.ending).removeprefix('ENDING_').lower()}")
 
     def _leave(self, handle: str) -> None:
         table, worker = self._tables.pop(handle)
@@ -271,9 +328,10 @@ class Session:
             self._address = goodbye.redirect or self._address
             time.sleep(goodbye.retry_after_ms / 1000)
             return None
-        code, fix = _GOODBYES.get(goodbye.code, (DONE, ""))
-        if fix:
-            say(f"the arena closed the stream: {goodbye.text} - {fix}")
+        if goodbye.code not in _GOODBYES:
+            return DONE
+        code, fix = _GOODBYES[goodbye.code]
+        say(f"the arena closed the stream: {goodbye.text}" + (f" - {fix}" if fix else ""))
         return code
 
 

@@ -40,11 +40,17 @@ class Table:
         self._bot_class = bot_class
         self._options = options
         self._broken = broken
+        self._started = pb.GameStarted()
         self._bot: Bot | None = None
         self._answered = -1
         self._answer: pb.PlayRequest | None = None
         self._moves = 0
         self._runner: asyncio.Runner | None = None
+
+    @property
+    def place(self) -> str:
+        """Where its bot sits and how far it is, for its author."""
+        return f"seat {self._started.seat} at ply {self._answered + 1}"
 
     def start(self, started: pb.GameStarted) -> pb.PlayRequest:
         """Prepares for a game, or resumes it with the same bot: Ready, or Failure, which is then the answer to all."""

@@ -96,10 +96,10 @@ class Arena(referee_pb2_grpc.RefereeServicer):
 
 
 @contextmanager
-def serving(address: str) -> Iterator[Arena]:
-    """An arena at a Unix socket, or at a free port: ``127.0.0.1:0``."""
+def serving(address: str, credentials: grpc.ServerCredentials | None = None) -> Iterator[Arena]:
+    """An arena at a Unix socket, or at a free port: ``127.0.0.1:0``; over TLS where it has credentials."""
     server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
-    port = server.add_insecure_port(address)
+    port = server.add_insecure_port(address) if credentials is None else server.add_secure_port(address, credentials)
     arena = Arena(address if address.startswith("unix:") else address.replace(":0", f":{port}"))
     referee_pb2_grpc.add_RefereeServicer_to_server(arena, server)
     server.start()

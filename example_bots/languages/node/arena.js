@@ -12,6 +12,7 @@ const PATIENCE_MS = 30_000; // for which a lost arena is looked for
 const FIRST_DELAY_MS = 50; // between attempts at first: the bot may be on its clock
 const LAST_DELAY_MS = 2_000; // and at last: a crowd of bots must not trample the arena
 const DONE = 0;
+const FAILED = 1;
 const REFUSED = 2;
 const LOST = 3;
 
@@ -34,6 +35,7 @@ const GOODBYES = {
   GOODBYE_CODE_VERSION: REFUSED,
   GOODBYE_CODE_RULES: REFUSED,
   GOODBYE_CODE_PROTOCOL_ERROR: LOST,
+  GOODBYE_CODE_FAILED: FAILED,
 };
 
 const definition = protoLoader.loadSync(fileURLToPath(new URL("referee.proto", import.meta.url)), {
@@ -144,6 +146,9 @@ class Session {
       case "game_over":
         this.games.get(response.game_over.handle)?.end(response.game_over);
         this.games.delete(response.game_over.handle);
+        break;
+      case "notice":
+        say(`the arena: ${response.notice.text}`);
         break;
     }
   }

@@ -127,6 +127,8 @@ class _GoodbyeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GoodbyeCo
     """A message that makes no sense."""
     GOODBYE_CODE_REPLACED: _GoodbyeCode.ValueType  # 6
     """Another stream of this bot took its place."""
+    GOODBYE_CODE_FAILED: _GoodbyeCode.ValueType  # 7
+    """The bot failed its admission test, or so often in rated games that it plays no more."""
 
 class GoodbyeCode(_GoodbyeCode, metaclass=_GoodbyeCodeEnumTypeWrapper):
     """GoodbyeCode says why the arena closes a stream."""
@@ -145,6 +147,8 @@ GOODBYE_CODE_PROTOCOL_ERROR: GoodbyeCode.ValueType  # 5
 """A message that makes no sense."""
 GOODBYE_CODE_REPLACED: GoodbyeCode.ValueType  # 6
 """Another stream of this bot took its place."""
+GOODBYE_CODE_FAILED: GoodbyeCode.ValueType  # 7
+"""The bot failed its admission test, or so often in rated games that it plays no more."""
 Global___GoodbyeCode: _TypeAlias = GoodbyeCode  # noqa: Y015
 
 @_typing.final
@@ -214,6 +218,7 @@ class PlayResponse(_message.Message):
     MOVE_REQUEST_FIELD_NUMBER: _builtins.int
     GAME_OVER_FIELD_NUMBER: _builtins.int
     GOODBYE_FIELD_NUMBER: _builtins.int
+    NOTICE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
         """Answers Hello."""
@@ -234,6 +239,10 @@ class PlayResponse(_message.Message):
     def goodbye(self) -> Global___Goodbye:
         """The arena closes the stream."""
 
+    @_builtins.property
+    def notice(self) -> Global___Notice:
+        """Something that the bot's author should know."""
+
     def __init__(
         self,
         *,
@@ -242,12 +251,13 @@ class PlayResponse(_message.Message):
         move_request: Global___MoveRequest | None = ...,
         game_over: Global___GameOver | None = ...,
         goodbye: Global___Goodbye | None = ...,
+        notice: Global___Notice | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game_over", b"game_over", "game_started", b"game_started", "goodbye", b"goodbye", "message", b"message", "move_request", b"move_request", "welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game_over", b"game_over", "game_started", b"game_started", "goodbye", b"goodbye", "message", b"message", "move_request", b"move_request", "notice", b"notice", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_over", b"game_over", "game_started", b"game_started", "goodbye", b"goodbye", "message", b"message", "move_request", b"move_request", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_over", b"game_over", "game_started", b"game_started", "goodbye", b"goodbye", "message", b"message", "move_request", b"move_request", "notice", b"notice", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["welcome", "game_started", "move_request", "game_over", "goodbye"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["welcome", "game_started", "move_request", "game_over", "goodbye", "notice"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -862,6 +872,28 @@ class GameOver(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameOver: _TypeAlias = GameOver  # noqa: Y015
+
+@_typing.final
+class Notice(_message.Message):
+    """Notice tells the bot's author something; nothing is to be done about it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """In words."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Notice: _TypeAlias = Notice  # noqa: Y015
 
 @_typing.final
 class Goodbye(_message.Message):

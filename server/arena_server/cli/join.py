@@ -12,7 +12,9 @@ from arena_server.cli.options import AsJson
 def join(  # noqa: PLR0913 - each option is one of the user's choices
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A folder, a .py file, a zip or an example bot.")],
     *,
-    server: Annotated[str, typer.Option(envvar="ARENA_SERVER", metavar="HOST:PORT", help="Where the server is.")],
+    server: Annotated[
+        str, typer.Option(envvar="ARENA_SERVER", metavar="HOST:PORT", help="Where the server is.")
+    ] = "127.0.0.1:5400",
     token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="The bot's; others can read it in --token.")],
     name: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Its name in the registry.  [default: the bot's own]")

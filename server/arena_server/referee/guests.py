@@ -18,6 +18,8 @@ START_LIMIT_S = 30.0
 """Seconds that a guest has to get ready for a game."""
 LATE_REPLY_S = 60.0
 """Seconds after which an answer to a game that is over is awaited no more."""
+MAX_NAME = 64
+"""Characters of a wrong name that are told: a status is metadata, which is bounded."""
 MAX_GAMES_AT_ONCE = 8
 """Games that one guest can play at the same time, whatever it offers."""
 
@@ -84,11 +86,13 @@ class Guests(Lobby):
 
     Attributes:
         changed: called whenever one comes, goes, or asks for no more games.
+        notes: told what the organiser should read.
     """
 
     def __init__(self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]]) -> None:
         super().__init__(game)
         self.changed: Callable[[], None] = lambda: None
+        self.notes: Callable[[str], None] = lambda _line: None
         self._identify = identify
         self._identities: dict[bytes, Identity] = {}
         self._guests: dict[Entrant, tuple[Session, bytes]] = {}  # each with the digest of its token
@@ -105,18 +109,22 @@ class Guests(Lobby):
         """That of the version which the bot says it is, by default of the newest."""
         identity = self._identities[sha256]
         if hello.bot and hello.bot.casefold() != identity.bot.casefold():
-            return f"this token is {identity.bot}'s, the bot calls itself {hello.bot}"
+            return f"this token is {identity.bot}'s, the bot calls itself {hello.bot[:MAX_NAME]}"
         if not identity.versions:
             return f"every version of {identity.bot} is retired"
         version = hello.version or identity.versions[-1]
         if version not in identity.versions:
             known = ", ".join(identity.versions)
-            return f"{identity.bot} has no version {version} that plays, only {known}: register it first"
+            return f"{identity.bot} has no version {version[:MAX_NAME]} that plays, only {known}: register it first"
         entrant = Entrant(identity.bot, version, "")
         known_session = self._guests.get(entrant)
         session = known_session[0] if known_session else Session(entrant.label, (), self._tell)
         self._guests[entrant] = session, sha256
         return session
+
+    def refused(self, sha256: bytes, reason: str) -> None:
+        """Told to the organiser, too."""
+        self.notes(f"{self._identities[sha256].bot} is refused: {reason}")
 
     def guest(self, entrant: Entrant, stalls: Stalls) -> Guest:
         """One that has been here, for a game; it may come back while that is on."""

@@ -113,6 +113,7 @@ class Serving:
 
         scribe = Scribe()
         guests = Guests(self.game, identify)
+        guests.notes = scribe.notes
         capacity = self.settings.concurrency
         async with LocalExecutor(self.game, self.bots, keeper, capacity=capacity, guests=guests) as executor:
             house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)

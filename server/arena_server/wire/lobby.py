@@ -11,7 +11,7 @@ import grpc
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
-from arena_server.model import Option
+from arena_server.model import ArenaError, Option
 from arena_server.wire.session import Session, Stream, next_request, write
 
 PROTOCOL = 1
@@ -49,23 +49,36 @@ class Lobby:
         """The session that a known token opens, or why it opens none."""
         return self._sessions.get(sha256, "this token is no longer good")
 
+    def refused(self, sha256: bytes, reason: str) -> None:
+        """A bot whose token is good may not play all the same."""
+
     async def play(self, _requests: object, stream: Stream) -> None:
         """Serves one stream of the Referee service."""
-        token = _token(stream.invocation_metadata())
-        if token is None or not await self.knows(_digest(token)):
-            reason = "it gave no token" if token is None else "no bot has this token"
-            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, reason)
-            return
+        sha256 = await self._identified(stream)
         hello = await self._hello(stream)
         refusal = self._refusal(hello)
-        session = self.session(_digest(token), hello)
+        session = self.session(sha256, hello)
         if isinstance(session, str):
+            self.refused(sha256, session)
             await stream.abort(grpc.StatusCode.PERMISSION_DENIED, session)
         elif refusal is None:
             await session.serve(stream, hello, welcome(session))
         else:
+            self.refused(sha256, refusal.text)
             session.arrive(refusal.text)
             await write(stream, pb.PlayResponse(goodbye=refusal).SerializeToString())
+
+    async def _identified(self, stream: Stream) -> bytes:
+        """The digest of the token that opened the stream; ends one without a good token."""
+        token = _token(stream.invocation_metadata())
+        try:
+            if token is not None and await self.knows(_digest(token)):
+                return _digest(token)
+        except ArenaError:
+            await stream.abort(grpc.StatusCode.UNAVAILABLE, "the arena cannot look up tokens at the moment")
+        reason = "it gave no token" if token is None else "no bot has this token"
+        await stream.abort(grpc.StatusCode.UNAUTHENTICATED, reason)
+        raise AssertionError(reason)  # aborting raises
 
     async def _hello(self, stream: Stream) -> pb.Hello:
         try:

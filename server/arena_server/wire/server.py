@@ -10,7 +10,6 @@ from typing import Any
 
 import grpc
 
-from arena.v1 import referee_pb2 as pb
 from arena_server.model import ArenaError
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.options import MAX_METADATA, channel_arguments
@@ -44,10 +43,9 @@ async def _too_much_metadata(_requests: object, context: grpc.aio.ServicerContex
 def serving(lobby: Lobby) -> grpc.aio.Server:
     """A server with our options that serves a lobby, at no address yet."""
     server = grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
-    # Responses are bytes: the driver serialises, so that it can stamp between serialising and writing.
-    play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
-        lobby.play, request_deserializer=pb.PlayRequest.FromString
-    )
+    # Bytes both ways: the driver serialises, so that it can stamp between serialising and writing; a session parses, so
+    # that garbage is its bot's fault and no lost stream.
+    play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(lobby.play)
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("arena.v1.Referee", {"Play": play})])
     return server
 

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from typing import Protocol
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from arena.v1 import referee_pb2 as pb
 from arena_server.model import Option
 
 GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
-Stream = grpc.aio.ServicerContext[pb.PlayRequest, bytes]
+Stream = grpc.aio.ServicerContext[bytes, bytes]
 
-
+GARBLED = pb.PlayRequest()
+"""Stands for bytes that are no PlayRequest."""
 STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
 """What reading and writing raise on a stream that is gone."""
 
@@ -23,10 +25,13 @@ STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
 async def next_request(stream: Stream) -> pb.PlayRequest | None:
     """What the bot says next; None at the end of the stream, however it ended."""
     try:
-        request: object = await stream.read()
+        data: object = await stream.read()
     except STREAM_LOST:
         return None
-    return request if isinstance(request, pb.PlayRequest) else None
+    try:
+        return pb.PlayRequest.FromString(data) if isinstance(data, bytes) else None
+    except DecodeError:
+        return GARBLED
 
 
 async def write(stream: Stream, data: bytes) -> bool:
@@ -151,7 +156,7 @@ class Session:
         kind = request.WhichOneof("message")
         if kind is None or kind == "hello":
             for listener in self._listeners:
-                listener.malformed("a second Hello" if kind else "an empty message")
+                listener.malformed(_senseless(request))
             return
         if kind == "leave":
             self.leaving = True
@@ -168,6 +173,13 @@ class Session:
             for listener in self._listeners:
                 listener.lost()
             self._changed()
+
+
+def _senseless(request: pb.PlayRequest) -> str:
+    """What is wrong with a message that no game can take."""
+    if request is GARBLED:
+        return "bytes that are no PlayRequest"
+    return "a second Hello" if request.HasField("hello") else "an empty message"
 
 
 async def _replaced(stream: Stream, reading: asyncio.Task[None]) -> None:

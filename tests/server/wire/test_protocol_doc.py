@@ -87,6 +87,13 @@ def test_every_variable_of_a_launched_bot(tmp_path: Path) -> None:
     assert {*launched._PASSED_ON, MARK, "OMP_NUM_THREADS"} <= words
 
 
+def test_every_variable_of_a_bot_elsewhere() -> None:
+    read = set(re.findall(r'"(ARENA_\w+)"', (ROOT / "sdk" / "arena_sdk" / "process.py").read_text()))
+    said = set(table("A bot elsewhere"))
+    # The last one is how `arena join` hands options on.
+    assert read - set(table("What a bot is given")) == said | {"ARENA_OPTIONS"}
+
+
 def seconds(value: float) -> str:
     return f"{value:g} s"
 
@@ -158,7 +165,7 @@ def test_the_checksum_s_vectors() -> None:
 def test_no_name_is_foreign() -> None:
     known = {*pb.Ending.keys(), *pb.GoodbyeCode.keys(), *pb.ObservationMode.keys()}
     known |= {status.name for status in grpc.StatusCode} | {MARK, "OMP_NUM_THREADS", *launched._PASSED_ON}
-    known |= set(table("What a bot is given"))
+    known |= set(table("What a bot is given")) | set(table("A bot elsewhere"))
     assert set(re.findall(r"`([A-Z][A-Z_]{3,})`", DOC)) <= known
     assert set(re.findall(r"`arena\.v1\.(\w+)/(\w+)`", DOC)) == {("Referee", "Play")}
 

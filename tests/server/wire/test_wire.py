@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import pytest
 from arena.v1 import referee_pb2 as pb
 from arena.v1 import referee_pb2_grpc
 from arena_engine.patchwork import GAME
-from arena_server.model import ArenaError
+from arena_server.model import ArenaError, Identity
+from arena_server.referee.guests import Guests
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.options import MAX_MESSAGE, MAX_METADATA, SERVER_OPTIONS
 from arena_server.wire.server import Server
@@ -43,16 +44,21 @@ class Listener:
         self.heard.append("returned")
 
 
-def play(test: Callable[[Lobby, str], Coroutine[Any, Any, None]], transport: str = "unix") -> None:
+def play(
+    test: Callable[[Lobby, str], Coroutine[Any, Any, None]],
+    transport: str = "unix",
+    *,
+    lobby: Callable[[], Lobby] = lambda: Lobby(GAME),
+) -> None:
     """Runs a test against a running server."""
 
     async def main() -> None:
-        lobby = Lobby(GAME)
-        server = Server(lobby, transport)
+        known = lobby()
+        server = Server(known, transport)
         address = await server.start()
         try:
             async with asyncio.timeout(30):
-                await test(lobby, address)
+                await test(known, address)
         finally:
             await server.stop()
 
@@ -171,6 +177,80 @@ def test_messages_reach_the_game_they_name_and_no_other() -> None:
     play(test)
 
 
+def test_garbage_within_a_stream_is_told_to_the_games_and_ends_none() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        session.games["game"] = listener = Listener()
+        async with grpc.aio.insecure_channel(address) as channel:
+            metadata = grpc.aio.Metadata(("authorization", f"Bearer {token}"))
+            call: Any = channel.stream_stream("/arena.v1.Referee/Play")(metadata=metadata)
+            move = pb.PlayRequest(move=pb.Move(handle="game", ply=1, move=">"))
+            for data in (HELLO.SerializeToString(), b"\xff", move.SerializeToString()):
+                await call.write(data)
+            await until(lambda: len(listener.heard) == 3)
+            assert listener.heard == ["returned", "bytes that are no PlayRequest", move.move]
+
+    play(test)
+
+
+class Registry:
+    """Answers as it is told to."""
+
+    answer: Identity | ArenaError
+
+    async def identify(self, _sha256: bytes) -> Identity | None:
+        if isinstance(self.answer, ArenaError):
+            raise self.answer
+        return self.answer
+
+
+def test_guests_come_again_when_the_registry_cannot_answer() -> None:
+    registry = Registry()
+
+    async def test(_lobby: Lobby, address: str) -> None:
+        for answer, code in (
+            (ArenaError("the disk is full", "/secret/path"), grpc.StatusCode.UNAVAILABLE),
+            (Identity("ada", 1, ()), grpc.StatusCode.PERMISSION_DENIED),
+        ):
+            registry.answer = answer
+            async with stream(address, "token") as call:
+                with suppress(grpc.RpcError):
+                    await call.write(HELLO)
+                assert await status(call) is code
+                assert "secret" not in await call.details()
+
+    play(test, lobby=lambda: Guests(GAME, registry.identify))
+
+
+@pytest.mark.parametrize(
+    ("hello", "told"),
+    [
+        (pb.Hello(protocol_min=2, protocol_max=3), "ada is refused: the arena speaks protocol 1, the bot 2 to 3: "),
+        (pb.Hello(protocol_min=1, protocol_max=1, version="9"), "ada is refused: ada has no version 9 that plays, "),
+        (pb.Hello(protocol_min=1, protocol_max=1, bot="b" * 9999), "ada is refused: this token is ada's, "),
+    ],
+)
+def test_the_organiser_hears_why_a_guest_is_refused(hello: pb.Hello, told: str) -> None:
+    registry, notes = Registry(), list[str]()
+    registry.answer = Identity("ada", 1, ("1",))
+
+    async def test(_lobby: Lobby, address: str) -> None:
+        async with stream(address, "token") as call:
+            with suppress(grpc.RpcError):
+                await call.write(pb.PlayRequest(hello=hello))
+            await until(lambda: bool(notes))
+            [line] = notes
+            assert line.startswith(told)
+            assert len(line) < 200
+
+    def guests() -> Guests:
+        made = Guests(GAME, registry.identify)
+        made.notes = notes.append
+        return made
+
+    play(test, lobby=guests)
+
+
 def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
     async def test(lobby: Lobby, address: str) -> None:
         token, session = lobby.admit("bot", ())
@@ -216,7 +296,7 @@ def test_a_message_over_the_limit_ends_its_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "code"), [("Play", grpc.StatusCode.UNKNOWN), ("Plan", grpc.StatusCode.UNIMPLEMENTED)]
+    ("method", "code"), [("Play", grpc.StatusCode.INVALID_ARGUMENT), ("Plan", grpc.StatusCode.UNIMPLEMENTED)]
 )
 def test_bytes_that_are_no_message_and_methods_that_are_none_end_the_call(method: str, code: grpc.StatusCode) -> None:
     async def test(lobby: Lobby, address: str) -> None:
@@ -224,7 +304,8 @@ def test_bytes_that_are_no_message_and_methods_that_are_none_end_the_call(method
         async with grpc.aio.insecure_channel(address) as channel:
             metadata = grpc.aio.Metadata(("authorization", f"Bearer {token}"))
             call: Any = channel.stream_stream(f"/arena.v1.Referee/{method}")(metadata=metadata)
-            await call.write(b"\xff")
+            with suppress(grpc.RpcError):  # it may be over by now
+                await call.write(b"\xff")
             assert await status(call) is code
         assert not session.connected
 

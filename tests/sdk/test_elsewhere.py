@@ -1,0 +1,150 @@
+"""Bot processes at an arena elsewhere: certificates, leaving, what their authors are told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import grpc
+import pytest
+import trustme
+from tests.sdk.stand_in import Arena, Match, Process, begin, serving
+
+from arena.v1 import referee_pb2 as pb
+
+StartBot = Callable[..., Process]
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def dial(start_bot: StartBot, address: str, **environment: str) -> Process:
+    return start_bot("", None, ARENA_SERVER=address, ARENA_TOKEN="t", **environment)
+
+
+def credentials(issued: trustme.LeafCert) -> grpc.ServerCredentials:
+    return grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes())])
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> trustme.CA:
+    made = trustme.CA()
+    made.cert_pem.write_to_path(tmp_path / "ca.pem")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
+    (tmp_path / "none.pem").write_text("no certificate")
+    return made
+
+
+def test_a_certificate_that_somebody_vouches_for(authority: trustme.CA, tmp_path: Path, start_bot: StartBot) -> None:
+    with serving("127.0.0.1:0", credentials(authority.issue_cert("127.0.0.1"))) as arena:
+        bot = dial(start_bot, arena.address, ARENA_CA=str(tmp_path / "ca.pem"))
+        stream = arena.accept()
+        stream.welcome()
+        stream.goodbye()
+        assert bot.finish() == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "complaint"),
+    [
+        (
+            "127.0.0.1",
+            "stranger.pem",
+            "no one trusted vouches for its certificate - name the file",
+        ),
+        ("arena.example.org", "ca.pem", "its certificate is for another name"),
+        ("127.0.0.1", "none.pem", "check ARENA_CA"),
+        ("", "ca.pem", "it speaks no TLS"),
+        ("expired", "ca.pem", "its certificate has expired"),
+    ],
+)
+def test_one_that_cannot_be_trusted_is_one_line(
+    authority: trustme.CA, tmp_path: Path, start_bot: StartBot, *, name: str, trusted: str, complaint: str
+) -> None:
+    if name == "expired":
+        issued = authority.issue_cert("127.0.0.1", not_before=LONG_AGO, not_after=LONG_AGO)
+    else:
+        issued = authority.issue_cert(name or "127.0.0.1")
+    with serving("127.0.0.1:0", credentials(issued) if name else None) as arena:
+        code, _, err = dial(start_bot, arena.address, ARENA_CA=str(tmp_path / trusted)).finish()
+    assert code == 2
+    assert f"no safe connection to the arena at {arena.address}: " in err
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_the_second_interrupt_resigns_and_says_which_games(arena: Arena, start_bot: StartBot) -> None:
+    """Also where streams are lost on the way."""
+    bot = dial(start_bot, arena.address)
+    stream, match = arena.accept(), Match()
+    begin(stream, match)
+    bot.popen.send_signal(signal.SIGINT)
+    stream.receive("leave")
+    stream.fail()
+    stream = arena.accept()
+    stream.welcome()
+    stream.receive("leave")
+    stream.send(game_started=match.started())
+    stream.receive("ready")
+    bot.popen.send_signal(signal.SIGINT)
+    assert stream.receive("resign").handle == match.handle
+    stream.fail()
+    stream = arena.accept()
+    stream.welcome()
+    stream.receive("leave")
+    stream.send(game_started=match.started())
+    stream.receive("ready")
+    assert stream.receive("resign").handle == match.handle
+    stream.send(game_over=match.over(ending=pb.ENDING_RESIGN, blamed=["a"]))
+    stream.goodbye()
+    code, _, err = bot.finish()
+    assert (code, err.splitlines()) == (
+        0,
+        [
+            "arena_sdk: leaving after 1 running game; once more resigns",
+            "arena_sdk: resigning 1 running game: seat a at ply 0",
+            "arena_sdk: game nightly/17 is over: resign",
+        ],
+    )
+
+
+def test_leaving_does_not_wait_for_an_arena_that_is_away(socket: str, start_bot: StartBot) -> None:
+    with serving(socket) as arena:
+        bot = dial(start_bot, socket)
+        arena.accept().welcome()
+    bot.popen.send_signal(signal.SIGINT)
+    assert bot.finish() == (0, "", "arena_sdk: leaving\n")
+
+
+def test_an_author_is_told_what_the_arena_has_to_say(arena: Arena, start_bot: StartBot) -> None:
+    bot = dial(start_bot, arena.address)
+    stream = arena.accept()
+    stream.welcome()
+    stream.send(notice=pb.Notice(text="game 1 of 3"))
+    stream.goodbye(pb.GOODBYE_CODE_FAILED, text="it failed")
+    code, _, err = bot.finish()
+    told = ["arena_sdk: the arena: game 1 of 3", "arena_sdk: the arena closed the stream: it failed"]
+    assert (code, err.splitlines()) == (1, told)
+
+
+def test_an_arena_that_stays_away_is_told_once(arena: Arena, start_bot: StartBot) -> None:
+    bot = start_bot(
+        """
+        import arena_sdk.session
+        arena_sdk.session.TOLD_AFTER_S = 0.3
+        """,
+        None,
+        ARENA_SERVER=arena.address,
+        ARENA_TOKEN="t",
+    )
+    for _ in range(6):
+        arena.accept().fail()
+    stream = arena.accept()
+    stream.welcome()
+    stream.goodbye()
+    code, _, err = bot.finish()
+    lines = err.splitlines()
+    assert code == 0
+    assert lines[0].startswith(f"arena_sdk: no arena at {arena.address}: said the test - looking for it for 3600 s")
+    assert "check ARENA_SERVER" in lines[0]
+    assert lines[1:] == [f"arena_sdk: the arena at {arena.address} is back"]
