@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import grpc
+import pytest
 import trustme
 from command import arena
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from standing import PATIENCE, Site, wait_for
 
+from arena.v1 import administration_pb2, administration_pb2_grpc, leaderboard_pb2_grpc, referee_pb2_grpc
+from arena.v1 import leaderboard_pb2 as pb
 from arena_server.store import Store, queries
 from arena_server.store.verify import verify
 
@@ -136,6 +140,53 @@ def test_a_second_server_is_refused(site: Site) -> None:
         assert (done.returncode, told in done.stderr) == (2, True), done.stderr
     with grpc.insecure_channel(f"unix:{socket}") as channel:
         health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
+
+
+def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
+    socket = f"unix:{site.folder / 'socket'}"
+    server = site.serve("--bot", "random", "--socket", "socket")
+    added = arena("bots", "add", "ada", "--owner", "Ada", "--server", socket, "--json", cwd=site.folder)
+    site.join("ada", server.address, json.loads(added.stdout)["token"])
+
+    def status() -> dict[str, Any]:
+        return dict(json.loads(arena("server", "status", "--server", socket, "--json", cwd=site.folder).stdout))
+
+    at_play = wait_for(lambda: (now := status())["games"] and now, "a game")
+    assert (at_play["season"], at_play["addresses"]) == ("season", server.begun["addresses"])
+    assert at_play["connections"] == [{"label": "ada 1", "games_at_once": 1}]
+    assert set(at_play["games"][0]["seats"]) == {"ada 1", "random 1.0"}
+
+    def began(address: str) -> bool:
+        """Whether it tells of a game that is not over."""
+        with grpc.insecure_channel(address) as channel:
+            events = leaderboard_pb2_grpc.LeaderboardStub(channel).WatchGames(pb.WatchGamesRequest(), timeout=60)
+            return bool(
+                next(event for event in events if event.WhichOneof("event") in {"began", "ended"}).HasField("began")
+            )
+
+    assert began(socket)
+    assert not began(server.address)
+    with grpc.insecure_channel(server.address) as channel:
+        stub = administration_pb2_grpc.AdministrationStub(channel)
+        for method, request in (
+            ("AddBot", administration_pb2.AddBotRequest(bot="eve", version="1", owner="Eve")),
+            ("ListBots", administration_pb2.ListBotsRequest()),
+            ("NewToken", administration_pb2.NewTokenRequest(bot="ada")),
+            ("StopServer", administration_pb2.StopServerRequest()),
+        ):
+            with pytest.raises(grpc.RpcError) as refused:
+                getattr(stub, method)(request, timeout=10)
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    with grpc.insecure_channel(socket) as channel, pytest.raises(grpc.RpcError) as nobody:
+        next(referee_pb2_grpc.RefereeStub(channel).Play(iter(())))
+    assert nobody.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+    retired = arena("bots", "retire", "ada", "--server", socket, cwd=site.folder)
+    assert retired.stdout == "ada 1 is retired: what it has played counts\n"
+    assert site.joined[0].wait() in (0, 2)
+    assert arena("server", "stop", "--server", socket, cwd=site.folder).stdout.startswith("it stops")
+    assert server.process.wait(PATIENCE) == 0
+    assert not (site.folder / "socket").exists()
 
 
 def test_over_tls(site: Site) -> None:

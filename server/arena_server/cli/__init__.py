@@ -37,6 +37,7 @@ COMMANDS = {
     "verify": "Replay and rate every recorded game again and compare.",
     "bridge": "Be a bot whose moves a program of any language chooses, by lines.",
     "serve": "Serve a season: bots dial in and play rated games until the server is stopped.",
+    "server": "See what a standing server does, or stop it.",
     "join": "Let a bot on this machine play on a server elsewhere.",
     "bots": "Register, list and retire bots that play on a standing server.",
     "token": "Give a registered bot a token, change it or take it away.",

@@ -1,4 +1,4 @@
-"""`arena bots`: who may play on a standing server. Works on its database, also while it runs."""
+"""`arena bots`: who may play on a standing server. Works on its database, also while it runs, or through its socket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Db, Socket
 
 bots = typer.Typer(
     add_completion=False,
@@ -27,42 +27,35 @@ def add(  # noqa: PLR0913 - each option is one of the user's choices
     retire_old: Annotated[
         bool, typer.Option("--retire-old", help="Take its earlier versions out of the field.")
     ] = False,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Register a bot, or a new version of one; a bot that is new gets a token, shown this once."""
-    from arena_server.cli.options import database_url
-    from arena_server.cli.output import show_json
-    from arena_server.store import Store, registry
+    from arena_server.cli.output import administrator, show_json
 
-    with Store.open(database_url(db)) as store:
-        known = [one for one in registry.bots(store.database) if one.bot.casefold() == bot.casefold()]
-        registry.add(store.database, bot, version, owner)
-        retired = [one.version for one in known if retire_old and one.retired is None]
-        for old in retired:
-            registry.retire(store.database, bot, old)
-        token = None if known else registry.new_token(store.database, bot)
+    with administrator(db, server, quiet=as_json, create=True) as office:
+        added = office.add(bot, version, owner, retire_old=retire_old)
     if as_json:
-        show_json({"bot": bot, "version": version, "owner": owner, "retired": retired, "token": token})
+        show_json({"bot": bot, "version": version, "owner": owner, "retired": added.retired, "token": added.token})
         return
     print(f"{bot} {version} of {owner} is registered")
-    for old in retired:
+    for old in added.retired:
         print(f"{bot} {old} is retired: what it has played counts")
-    if token:
-        print(f"its token, which is not shown again: {token}")
+    if added.token:
+        print(f"its token, which is not shown again: {added.token}")
 
 
 @bots.command("list")
-def list_(*, db: Db = None, as_json: AsJson = False) -> None:
+def list_(*, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """List every version of every bot."""
     from dataclasses import asdict
 
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.output import opened, show, show_json
-    from arena_server.store import registry
+    from arena_server.cli.output import administrator, show, show_json
 
-    with opened(db, quiet=as_json) as store:
-        found = registry.bots(store.database)
+    with administrator(db, server, quiet=as_json) as office:
+        found = office.bots()
     if as_json:
         show_json({"bots": [asdict(one) for one in found]})
         return
@@ -79,15 +72,15 @@ def retire(
     bot: Bot,
     *,
     version: Annotated[str | None, typer.Option(help="Which one.  [default: all that play]")] = None,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Take a bot, or one version of it, out of the field: what it has played counts."""
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import registry
+    from arena_server.cli.output import administrator, show_json
 
-    with opened(db, quiet=as_json) as store:
-        retired = registry.retire(store.database, bot, version)
+    with administrator(db, server, quiet=as_json) as office:
+        retired = office.retire(bot, version)
     if as_json:
         show_json({"bot": bot, "retired": retired})
         return

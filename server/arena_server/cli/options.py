@@ -22,6 +22,10 @@ Server = Annotated[
     str | None,
     typer.Option("--server", metavar="HOST:PORT", help="Ask this server instead of a database."),
 ]
+Socket = Annotated[
+    str | None,
+    typer.Option("--server", metavar="unix:PATH", help="Ask the server with this socket instead of a database."),
+]
 Ca = Annotated[
     Path | None,
     typer.Option("--ca", metavar="FILE", help="With --server: the certificate authority to trust, as PEM."),

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena_server.cli.grids import Grid
+    from arena_server.service.administering import Administrator
     from arena_server.service.reading import Reader
     from arena_server.store import Store
 
 
 @contextmanager
-def opened(db: str | None, *, quiet: bool) -> Iterator[Store]:
-    """The database to read from. Unless quiet, the first line names it.
+def opened(db: str | None, *, quiet: bool, create: bool = False) -> Iterator[Store]:
+    """The database, made where it may be and is not there. Unless quiet, the first line names it.
 
     That line goes to standard error: equal results shall give equal bytes wherever they are stored.
     """
     from arena_server.store import Store
 
-    with Store.open(database_url(db), create=False) as store:
+    with Store.open(database_url(db), create=create) as store:
         if not quiet:
             print(f"database {store.label}", file=sys.stderr, flush=True)
         yield store
@@ -50,14 +51,40 @@ def reader(db: str | None, server: str | None, ca: Path | None, *, quiet: bool) 
         with opened(db, quiet=quiet) as store:
             yield StoreReader(store)
         return
-    if db is not None:
-        raise UserError("a database and a server", f"--db {db} --server {server}", "give one of them")
     from arena_server.service.remote import RemoteReader
 
-    with RemoteReader(server, ca) as remote:
-        if not quiet:
-            print(f"server {remote.label}", file=sys.stderr, flush=True)
+    with RemoteReader(_one(db, server, quiet=quiet), ca) as remote:
         yield remote
+
+
+@contextmanager
+def administrator(db: str | None, server: str | None, *, quiet: bool, create: bool = False) -> Iterator[Administrator]:
+    """Where the registry is kept: the database, made where it may be and is not there, or the server that has it.
+
+    Raises:
+        UserError: a database and a server, or a server that is not named by its Unix socket.
+    """
+    from arena_server.service.administering import StoreAdministrator
+
+    if server is None:
+        with opened(db, quiet=quiet, create=create) as store:
+            yield StoreAdministrator(store)
+        return
+    from arena_server.service.remote_administrator import RemoteAdministrator
+
+    with RemoteAdministrator(_one(db, server, quiet=quiet)) as remote:
+        yield remote
+
+
+def _one(db: str | None, server: str, *, quiet: bool) -> str:
+    """The server, named unless quiet; raises UserError where a database is given, too."""
+    from arena_server.model import UserError
+
+    if db is not None:
+        raise UserError("a database and a server", f"--db {db} --server {server}", "give one of them")
+    if not quiet:
+        print(f"server {server}", file=sys.stderr, flush=True)
+    return server
 
 
 def show(grid: Grid) -> None:

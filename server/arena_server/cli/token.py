@@ -1,4 +1,4 @@
-"""`arena token`: what a registered bot proves with who it is. Works on the server's database, also while it runs."""
+"""`arena token`: what a registered bot proves with who it is. On the server's database or through its socket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Db, Socket
 
 token = typer.Typer(
     add_completion=False,
@@ -19,15 +19,15 @@ Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the registered 
 
 
 @token.command()
-def new(bot: Bot, *, db: Db = None, as_json: AsJson = False) -> None:
+def new(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """Give the bot one more token: shown this once, stored as its SHA-256."""
-    _give(bot, db, instead=False, as_json=as_json)
+    _give(bot, db, server, instead=False, as_json=as_json)
 
 
 @token.command()
-def rotate(bot: Bot, *, db: Db = None, as_json: AsJson = False) -> None:
+def rotate(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """Give the bot a token in place of all that it has."""
-    _give(bot, db, instead=True, as_json=as_json)
+    _give(bot, db, server, instead=True, as_json=as_json)
 
 
 @token.command()
@@ -37,27 +37,26 @@ def revoke(
         str, typer.Argument(metavar="[TOKEN]", help="The one that is meant, or its first 12 characters; nothing: all.")
     ] = "",
     *,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Make tokens good no more; a bot that is connected with one of them has to leave."""
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import registry
+    from arena_server.cli.output import administrator, show_json
 
-    with opened(db, quiet=as_json) as store:
-        revoked = registry.revoke(store.database, bot, beginning)
+    with administrator(db, server, quiet=as_json) as office:
+        revoked = office.revoke(bot, beginning)
     if as_json:
         show_json({"bot": bot, "revoked": revoked})
     else:
         print(f"{revoked} {'token' if revoked == 1 else 'tokens'} of {bot} revoked")
 
 
-def _give(bot: str, db: str | None, *, instead: bool, as_json: bool) -> None:
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import registry
+def _give(bot: str, db: str | None, server: str | None, *, instead: bool, as_json: bool) -> None:
+    from arena_server.cli.output import administrator, show_json
 
-    with opened(db, quiet=as_json) as store:
-        given = registry.new_token(store.database, bot, instead=instead)
+    with administrator(db, server, quiet=as_json) as office:
+        given = office.new_token(bot, instead=instead)
     if as_json:
         show_json({"bot": bot, "token": given})
     else:

@@ -1,27 +1,26 @@
-"""The addresses of a server: where bots and readers dial in, over TLS or this machine's own wires."""
+"""The addresses of a server where bots and readers dial in, and beside them the organiser's own door."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 from pathlib import Path
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1.health import aio as health
+from grpc_health.v1 import health
 
 from arena.v1 import leaderboard_pb2_grpc
 from arena_server.model import UserError
+from arena_server.service.administration import Controls
+from arena_server.service.health import Health
 from arena_server.service.leaderboard import Leaderboard
+from arena_server.service.office import Office
 from arena_server.service.settings import ServeSettings
 from arena_server.service.visibility import FairPlay
 from arena_server.service.watching import Live
 from arena_server.store import Store
 from arena_server.wire.lobby import Lobby
-from arena_server.wire.server import MAX_SOCKET_PATH, STOP_GRACE, serving
+from arena_server.wire.server import STOP_GRACE, serving
 
 SERVICES = ("arena.v1.Referee", "arena.v1.Leaderboard")
-SOCKET_MODE = 0o700
 
 
 class Hall:
@@ -32,16 +31,16 @@ class Hall:
         lobby: of the bots that dial in.
         store: what is asked about.
         live: where games are played.
+        controls: of the server, for the organiser.
     """
 
-    def __init__(self, settings: ServeSettings, lobby: Lobby, store: Store, live: Live) -> None:
+    def __init__(self, settings: ServeSettings, lobby: Lobby, store: Store, live: Live, controls: Controls) -> None:
         self._settings = settings
         self._server = serving(lobby)
-        self._health = health.HealthServicer()
-        self._lock: int | None = None
+        self._health = Health(self._server, SERVICES)
+        self._office = None if settings.socket is None else Office(settings.socket, store, live, controls)
         self._board = Leaderboard(store, visibility=FairPlay(settings.season), live=live)
         leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         if settings.dev:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - seldom wanted
 
@@ -55,27 +54,24 @@ class Hall:
             UserError: an address is taken or none of ours, or the certificate cannot be used.
         """
         opened = [self._listen(address) for address in self._settings.listen]
-        if self._settings.socket is not None:
-            opened.append(self._listen_locally(self._settings.socket))
+        if self._office is not None:
+            opened.append(await self._office.open())
         await self._server.start()
-        await self._say(health_pb2.HealthCheckResponse.SERVING)
+        await self._health.say(serving=True)
         return opened
 
     async def drain(self) -> None:
         """Tells whoever asks that the server stops."""
-        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+        await self._health.say(serving=False)
+        if self._office is not None:
+            await self._office.drain()
 
     async def close(self) -> None:
         """Ends all streams and gives the socket back."""
+        if self._office is not None:
+            await self._office.close()
         await self._server.stop(STOP_GRACE)
         self._board.close()
-        if self._lock is not None and self._settings.socket is not None:
-            self._settings.socket.unlink(missing_ok=True)
-            os.close(self._lock)
-
-    async def _say(self, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType) -> None:
-        for name in ("", *SERVICES):
-            await self._health.set(name, status)
 
     def _listen(self, address: str) -> str:
         credentials = self._credentials()
@@ -89,15 +85,6 @@ class Hall:
             raise UserError("cannot listen there", address, fix) from None
         return f"{address.rpartition(':')[0]}:{port}"
 
-    def _listen_locally(self, path: Path) -> str:
-        if len(bytes(path)) > MAX_SOCKET_PATH:
-            raise UserError("the path of the socket is too long", path, f"at most {MAX_SOCKET_PATH} bytes")
-        self._lock = _locked(path)
-        path.unlink(missing_ok=True)  # a server that was killed has left it
-        self._server.add_insecure_port(f"unix:{path}")
-        path.chmod(SOCKET_MODE)
-        return f"unix:{path}"
-
     def _credentials(self) -> grpc.ServerCredentials | None:
         certificate, key = self._settings.tls_cert, self._settings.tls_key
         if certificate is None or key is None:
@@ -110,16 +97,3 @@ def _pairs(key: Path, certificate: Path) -> list[tuple[bytes, bytes]]:
         return [(key.read_bytes(), certificate.read_bytes())]
     except OSError as error:
         raise UserError(f"cannot read the certificate: {error.strerror}", error.filename, "check the path") from None
-
-
-def _locked(path: Path) -> int:
-    """A lock beside the socket, whose path a second server would take away."""
-    try:
-        file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        raise UserError("another server has this socket", path, "choose another") from None
-    except OSError as error:
-        raise UserError(f"no socket: {error.strerror}", path, "choose another path") from None
-    return file

@@ -106,6 +106,7 @@ class Serving:
         from arena_server.coordinator.served import Floor  # noqa: PLC0415 - likewise
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - likewise
         from arena_server.referee.guests import Guests, Present  # noqa: PLC0415 - likewise
+        from arena_server.service.controls import ServerControls  # noqa: PLC0415 - likewise
         from arena_server.service.hall import Hall  # noqa: PLC0415 - likewise
 
         async def identify(sha256: bytes) -> Identity | None:
@@ -122,17 +123,13 @@ class Serving:
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
             scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
-            hall = Hall(self.settings, guests, store, executor)
-            draining: list[asyncio.Task[None]] = []
-
-            def stop() -> None:
-                scribe.tell("stopping" if not draining else "stopping at once")
-                draining.append(asyncio.ensure_future(hall.drain()))
-                season.stop()
-
+            controls = ServerControls(season, executor, guests, scribe)
+            hall = Hall(self.settings, guests, store, executor, controls)
+            controls.drain = hall.drain
             for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, stop)
+                asyncio.get_running_loop().add_signal_handler(number, controls.stop)
             addresses = await hall.open()
+            controls.addresses = tuple(addresses)
             try:
                 metrics = None if self.settings.metrics is None else scribe.publish(self.settings.metrics)
                 scribe.tell(

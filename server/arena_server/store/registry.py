@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -57,6 +58,19 @@ class Registered:
         return Entrant(self.bot, self.version, "")
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of a registration.
+
+    Attributes:
+        retired: earlier versions that were taken out of the field by it.
+        token: of a bot that is new, where it was asked for; shown here, and never again.
+    """
+
+    retired: tuple[str, ...] = ()
+    token: str | None = None
+
+
 class _Bot(NamedTuple):
     """A bot as the functions here find it."""
 
@@ -70,8 +84,18 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def add(database: Database, bot: str, version: str, owner: str) -> None:
-    """Registers a bot, or a further version of it.
+def add(  # noqa: PLR0913 - what a registration says
+    database: Database, bot: str, version: str, owner: str, *, retire_old: bool = False, first_token: bool = False
+) -> Added:
+    """Registers a bot, or a further version of it, all or nothing.
+
+    Args:
+        database: where.
+        bot: its name.
+        version: each is rated for itself.
+        owner: whose it is.
+        retire_old: whether its earlier versions are taken out of the field.
+        first_token: whether a bot that is new gets a token.
 
     Raises:
         UserError: a malformed name, a bot of somebody else, a version that is there already, or over a quota.
@@ -82,7 +106,11 @@ def add(database: Database, bot: str, version: str, owner: str) -> None:
         raise UserError("that owner's bots are launched by the server", repr(owner), "name them in its configuration")
     try:
         with database.write() as connection:
-            _add(connection, bot, version, owner)
+            new = _find(connection, bot) is None
+            bot_id = _add(connection, bot, version, owner)
+            old = tuple(one for one in _active(connection, bot_id) if retire_old and one != version)
+            _retire(connection, bot_id, old)
+            return Added(old, _new_token(connection, bot_id) if new and first_token else None)
     except IntegrityError:  # on a server, somebody registered it at the same moment
         raise UserError("somebody has registered that meanwhile", bot, "look with `arena bots list`") from None
 
@@ -117,8 +145,7 @@ def retire(database: Database, bot: str, version: str | None) -> tuple[str, ...]
         if not active:
             what = f"{found.name} has no version that plays" if version is None else f"no version of {found.name} plays"
             raise UserError(what, "" if version is None else repr(version), "`arena bots list` shows them")
-        of = VERSION.c.bot_id == found.id
-        connection.execute(update(VERSION).where(of, VERSION.c.name.in_(active)).values(retired_at=now()))
+        _retire(connection, found.id, active)
         return tuple(active)
 
 
@@ -169,10 +196,7 @@ def new_token(database: Database, bot: str, *, instead: bool = False) -> str:
         elif _count(connection, TOKEN.c.bot_id == found.id, TOKEN.c.revoked_at.is_(None)) >= MAX_TOKENS:
             fix = "take one away with `arena token revoke`, or all with `arena token rotate`"
             raise UserError(f"{found.name} has {MAX_TOKENS} tokens", "", fix)
-        token = PREFIX + secrets.token_urlsafe(32)
-        row = {"sha256": digest(token), "bot_id": found.id, "hint": token[:HINT], "created_at": now()}
-        connection.execute(insert(TOKEN).values(**row))
-        return token
+        return _new_token(connection, found.id)
 
 
 def revoke(database: Database, bot: str, beginning: str = "") -> int:
@@ -242,7 +266,8 @@ def retired(database: Database) -> set[tuple[str, str]]:
         return {(row.name_key, row.name) for row in connection.execute(query)}
 
 
-def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: bool = True) -> None:
+def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: bool = True) -> int:
+    """The number of the bot."""
     found = _find(connection, bot)
     if found is not None and found.owner_key != owner.casefold():
         raise UserError("a bot of that name is somebody else's", found.name, "choose another name")
@@ -254,10 +279,23 @@ def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: 
         _check_quotas(connection, owner_id, owner, new=found is None)
     if found is None:
         values = {"owner_id": owner_id, "name": bot, "name_key": bot.casefold()}
-        bot_id = connection.execute(insert(BOT).values(**values).returning(BOT.c.id)).scalar_one()
+        bot_id = int(connection.execute(insert(BOT).values(**values).returning(BOT.c.id)).scalar_one())
     else:
         bot_id = found.id
     connection.execute(insert(VERSION).values(bot_id=bot_id, name=version, created_at=now()))
+    return bot_id
+
+
+def _retire(connection: Connection, bot_id: int, versions: Sequence[str]) -> None:
+    these = (VERSION.c.bot_id == bot_id, VERSION.c.name.in_(versions))
+    connection.execute(update(VERSION).where(*these).values(retired_at=now()))
+
+
+def _new_token(connection: Connection, bot_id: int) -> str:
+    token = PREFIX + secrets.token_urlsafe(32)
+    row = {"sha256": digest(token), "bot_id": bot_id, "hint": token[:HINT], "created_at": now()}
+    connection.execute(insert(TOKEN).values(**row))
+    return token
 
 
 def _check_quotas(connection: Connection, owner_id: int, owner: str, *, new: bool) -> None:

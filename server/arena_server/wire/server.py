@@ -40,9 +40,14 @@ async def _too_much_metadata(_requests: object, context: grpc.aio.ServicerContex
     await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"over {MAX_METADATA} bytes of metadata")
 
 
+def bare() -> grpc.aio.Server:
+    """A server with our options that serves nothing, at no address yet."""
+    return grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
+
+
 def serving(lobby: Lobby) -> grpc.aio.Server:
-    """A server with our options that serves a lobby, at no address yet."""
-    server = grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
+    """The same, serving a lobby."""
+    server = bare()
     # Bytes both ways: the driver serialises, so that it can stamp between serialising and writing; a session parses, so
     # that garbage is its bot's fault and no lost stream.
     play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(lobby.play)

@@ -51,10 +51,10 @@ def test_a_command_says_the_same_of_itself(arena: Arena, command: str) -> None:
 # run-tournament has words of its own for them; bridge is a bot, and prints nothing.
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in {"run-tournament", "bridge"}])
 def test_shared_options_are_everywhere(arena: Arena, command: str) -> None:
-    groups = {"games": ["list"], "deals": ["make"], "bots": ["list"], "token": ["new"]}
+    groups = {"games": ["list"], "deals": ["make"], "bots": ["list"], "token": ["new"], "server": ["status"]}
     told = arena(command, *groups.get(command, []), "--help").out
     assert "--json" in told
-    assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor", "join"})
+    assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor", "join", "server"})
 
 
 def test_versions(arena: Arena) -> None:

@@ -1,0 +1,112 @@
+"""What an organiser does with the registry, on the database at hand or on the server that has it: the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arena_server.store import Store, registry
+from arena_server.store.registry import Added, Registered
+
+
+class Administrator(Protocol):
+    """Keeps the registry.
+
+    Every method raises UserError for what is not there or not allowed, ArenaError where the other side cannot answer.
+    """
+
+    def add(self, bot: str, version: str, owner: str, *, retire_old: bool) -> Added:
+        """Registers a bot, or a further version of one."""
+
+    def bots(self) -> Sequence[Registered]:
+        """Every version of every bot, by name, the newest version last."""
+
+    def retire(self, bot: str, version: str | None) -> Sequence[str]:
+        """Takes a version out of the field, or all; those that were in it."""
+
+    def new_token(self, bot: str, *, instead: bool) -> str:
+        """A new token, in place of all that the bot has or beside them."""
+
+    def revoke(self, bot: str, beginning: str) -> int:
+        """Takes the token that begins so away, or all; how many."""
+
+
+class StoreAdministrator:
+    """Works on a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._database = store.database
+
+    def add(self, bot: str, version: str, owner: str, *, retire_old: bool) -> Added:
+        """Registers a bot, or a further version of one."""
+        return registry.add(self._database, bot, version, owner, retire_old=retire_old, first_token=True)
+
+    def bots(self) -> Sequence[Registered]:
+        """Every version of every bot, by name, the newest version last."""
+        return registry.bots(self._database)
+
+    def retire(self, bot: str, version: str | None) -> Sequence[str]:
+        """Takes a version out of the field, or all; those that were in it."""
+        return registry.retire(self._database, bot, version)
+
+    def new_token(self, bot: str, *, instead: bool) -> str:
+        """A new token, in place of all that the bot has or beside them."""
+        return registry.new_token(self._database, bot, instead=instead)
+
+    def revoke(self, bot: str, beginning: str) -> int:
+        """Takes the token that begins so away, or all; how many."""
+        return registry.revoke(self._database, bot, beginning)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A bot that is connected.
+
+    Attributes:
+        label: name and version.
+    """
+
+    label: str
+    games_at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """A game that is played now.
+
+    Attributes:
+        id: ``season/17``.
+        seats: labels in seat order.
+        ply: that is being played, from 0.
+        seconds: since it was given out.
+    """
+
+    id: str
+    seats: tuple[str, ...]
+    ply: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """A standing server at one moment.
+
+    Attributes:
+        version: of the arena.
+        since: when it began to serve, UTC, ISO 8601.
+        addresses: where it can be dialled.
+        stopping: whether no game begins any more.
+        capacity: games that it plays at the same time.
+        waiting: games that are planned and not begun.
+    """
+
+    version: str
+    season: str
+    since: str
+    addresses: tuple[str, ...]
+    stopping: bool
+    capacity: int
+    waiting: int
+    connections: tuple[Connected, ...]
+    games: tuple[Playing, ...]

@@ -1,0 +1,92 @@
+"""The Administration service: the registry over gRPC, and the server itself. Whoever reaches it may do everything."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from arena.v1 import administration_pb2 as pb
+from arena.v1 import administration_pb2_grpc
+from arena_server.service import administration_messages as messages
+from arena_server.service.administering import ServerStatus, StoreAdministrator
+from arena_server.service.answering import Context, Desk
+from arena_server.store import Store
+
+
+class Controls(Protocol):
+    """A server that runs; asked in its event loop."""
+
+    def status(self) -> ServerStatus:
+        """What it does now."""
+
+    def stop(self, *, at_once: bool = False) -> float:
+        """Begins no more games; seconds that those which run have to finish. A second time it ends at once."""
+
+
+class Administration(administration_pb2_grpc.AdministrationServicer):
+    """Works on a store, which it leaves open.
+
+    Args:
+        store: the database.
+        controls: of the server.
+    """
+
+    def __init__(self, store: Store, controls: Controls) -> None:
+        self._administrator = StoreAdministrator(store)
+        self._controls = controls
+        self._desk = Desk()
+
+    def close(self) -> None:
+        """Answers no more."""
+        self._desk.close()
+
+    async def AddBot(self, request: pb.AddBotRequest, context: Context) -> pb.AddBotResponse:  # noqa: N802 - named by the protocol, like the others
+        """Registers a bot."""
+
+        def answer() -> pb.AddBotResponse:
+            added = self._administrator.add(request.bot, request.version, request.owner, retire_old=request.retire_old)
+            return pb.AddBotResponse(retired=added.retired, token=added.token or "")
+
+        return await self._desk.answer(context, answer)
+
+    async def ListBots(self, request: pb.ListBotsRequest, context: Context) -> pb.ListBotsResponse:  # noqa: ARG002, N802 - it has no fields
+        """The registry."""
+
+        def answer() -> pb.ListBotsResponse:
+            return pb.ListBotsResponse(bots=[messages.registered_message(one) for one in self._administrator.bots()])
+
+        return await self._desk.answer(context, answer)
+
+    async def RetireBot(self, request: pb.RetireBotRequest, context: Context) -> pb.RetireBotResponse:  # noqa: N802
+        """Takes versions out of the field."""
+        version = request.version if request.HasField("version") else None
+
+        def answer() -> pb.RetireBotResponse:
+            return pb.RetireBotResponse(retired=self._administrator.retire(request.bot, version))
+
+        return await self._desk.answer(context, answer)
+
+    async def NewToken(self, request: pb.NewTokenRequest, context: Context) -> pb.NewTokenResponse:  # noqa: N802
+        """A token."""
+
+        def answer() -> pb.NewTokenResponse:
+            return pb.NewTokenResponse(token=self._administrator.new_token(request.bot, instead=request.instead))
+
+        return await self._desk.answer(context, answer)
+
+    async def RevokeTokens(  # noqa: N802
+        self, request: pb.RevokeTokensRequest, context: Context
+    ) -> pb.RevokeTokensResponse:
+        """Takes tokens away."""
+
+        def answer() -> pb.RevokeTokensResponse:
+            return pb.RevokeTokensResponse(revoked=self._administrator.revoke(request.bot, request.beginning))
+
+        return await self._desk.answer(context, answer)
+
+    async def GetStatus(self, request: pb.GetStatusRequest, context: Context) -> pb.GetStatusResponse:  # noqa: ARG002, N802
+        """What the server does."""
+        return messages.status_message(self._controls.status())
+
+    async def StopServer(self, request: pb.StopServerRequest, context: Context) -> pb.StopServerResponse:  # noqa: ARG002, N802
+        """Ends the server."""
+        return pb.StopServerResponse(grace_s=self._controls.stop(at_once=request.at_once))

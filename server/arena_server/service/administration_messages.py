@@ -1,0 +1,56 @@
+"""The values of the administration as messages and back, as ``messages`` does it for results."""
+
+from __future__ import annotations
+
+from arena.v1 import administration_pb2 as pb
+from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.store.registry import Registered
+
+
+def registered_message(one: Registered) -> pb.RegisteredBot:
+    """A version of a bot."""
+    return pb.RegisteredBot(
+        bot=one.bot,
+        version=one.version,
+        owner=one.owner,
+        created=one.created,
+        retired=one.retired or "",
+        tokens=one.tokens,
+    )
+
+
+def registered_of(message: pb.RegisteredBot) -> Registered:
+    """Reads ``registered_message`` back."""
+    return Registered(
+        message.bot, message.version, message.owner, message.created, message.retired or None, tuple(message.tokens)
+    )
+
+
+def status_message(status: ServerStatus) -> pb.GetStatusResponse:
+    """What a server does."""
+    return pb.GetStatusResponse(
+        version=status.version,
+        season=status.season,
+        since=status.since,
+        addresses=status.addresses,
+        stopping=status.stopping,
+        capacity=status.capacity,
+        waiting=status.waiting,
+        connections=[pb.ConnectedBot(label=one.label, games_at_once=one.games_at_once) for one in status.connections],
+        games=[pb.RunningGame(id=one.id, seats=one.seats, ply=one.ply, seconds=one.seconds) for one in status.games],
+    )
+
+
+def status_of(message: pb.GetStatusResponse) -> ServerStatus:
+    """Reads ``status_message`` back."""
+    return ServerStatus(
+        version=message.version,
+        season=message.season,
+        since=message.since,
+        addresses=tuple(message.addresses),
+        stopping=message.stopping,
+        capacity=message.capacity,
+        waiting=message.waiting,
+        connections=tuple(Connected(one.label, one.games_at_once) for one in message.connections),
+        games=tuple(Playing(one.id, tuple(one.seats), one.ply, one.seconds) for one in message.games),
+    )

@@ -1,0 +1,63 @@
+"""A server while it runs: what it tells of itself, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from importlib import metadata
+
+from arena_server.coordinator.season import Season
+from arena_server.executors import Executor, Running
+from arena_server.referee.guests import Guests
+from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.service.scribe import Scribe
+
+
+class ServerControls:
+    """What signals and the organiser reach a server by, all in its event loop.
+
+    Attributes:
+        addresses: where it can be dialled, once it serves.
+        drain: tells whoever asks that the server stops.
+    """
+
+    def __init__(self, season: Season, executor: Executor, guests: Guests, scribe: Scribe) -> None:
+        self.addresses: tuple[str, ...] = ()
+        self.drain: Callable[[], Awaitable[None]]
+        self._season = season
+        self._executor = executor
+        self._guests = guests
+        self._scribe = scribe
+        self._since = datetime.now(UTC).isoformat(timespec="seconds")
+        self._draining: asyncio.Future[None] | None = None
+
+    def stop(self, *, at_once: bool = False) -> float:
+        """Begins no more games; seconds that those which run have to finish. A second time it ends at once."""
+        first = self._draining is None
+        self._scribe.tell("stopping" if first else "stopping at once")
+        if first:
+            self._draining = asyncio.ensure_future(self.drain())
+        self._season.stop()
+        if first and at_once:
+            self.stop()
+        return self._season.grace if first and not at_once else 0.0
+
+    def status(self) -> ServerStatus:
+        """What it does now."""
+        return ServerStatus(
+            version=metadata.version("patchwork-arena"),
+            season=self._season.tournament.name,
+            since=self._since,
+            addresses=self.addresses,
+            stopping=self._draining is not None,
+            capacity=self._executor.capacity,
+            waiting=self._season.waiting,
+            connections=tuple(Connected(one.entrant.label, one.games_at_once) for one in self._guests.present()),
+            games=tuple(_playing(game) for game in self._executor.running()),
+        )
+
+
+def _playing(game: Running) -> Playing:
+    assignment = game.assignment
+    return Playing(assignment.game_id, tuple(assignment.labels), game.ply, game.seconds)

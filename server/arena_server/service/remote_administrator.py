@@ -1,0 +1,67 @@
+"""The registry of a server, as that of the database at hand, and the server itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.v1 import administration_pb2 as pb
+from arena.v1 import administration_pb2_grpc
+from arena_server.model import UserError
+from arena_server.service import administration_messages as messages
+from arena_server.service.administering import ServerStatus
+from arena_server.service.dialling import LOCAL, Dialled
+from arena_server.store.registry import Added, Registered
+
+
+class RemoteAdministrator(Dialled):
+    """Asks a server on its Unix socket; what only a server can do is beside the registry.
+
+    Raises:
+        UserError: the address is none of a Unix socket.
+    """
+
+    patience_s = 40.0  # a registry waits for other writers of its file
+
+    def __init__(self, server: str) -> None:
+        if not server.startswith(LOCAL):
+            fix = "give unix:PATH, the path that `arena serve --socket` has"
+            raise UserError("a server is administered on its Unix socket alone", server, fix)
+        super().__init__(server)
+        self._stub: Any = administration_pb2_grpc.AdministrationStub(self.channel)
+
+    def add(self, bot: str, version: str, owner: str, *, retire_old: bool) -> Added:
+        """Registers a bot, or a further version of one."""
+        request = pb.AddBotRequest(bot=bot, version=version, owner=owner, retire_old=retire_old)
+        answer = self.ask(self._stub.AddBot, request)
+        return Added(tuple(answer.retired), answer.token or None)
+
+    def bots(self) -> Sequence[Registered]:
+        """Every version of every bot, by name, the newest version last."""
+        answer = self.ask(self._stub.ListBots, pb.ListBotsRequest())
+        return [messages.registered_of(one) for one in answer.bots]
+
+    def retire(self, bot: str, version: str | None) -> Sequence[str]:
+        """Takes a version out of the field, or all; those that were in it."""
+        request = pb.RetireBotRequest(bot=bot, version=version)
+        return tuple(self.ask(self._stub.RetireBot, request).retired)
+
+    def new_token(self, bot: str, *, instead: bool) -> str:
+        """A new token, in place of all that the bot has or beside them."""
+        token: str = self.ask(self._stub.NewToken, pb.NewTokenRequest(bot=bot, instead=instead)).token
+        return token
+
+    def revoke(self, bot: str, beginning: str) -> int:
+        """Takes the token that begins so away, or all; how many."""
+        request = pb.RevokeTokensRequest(bot=bot, beginning=beginning)
+        revoked: int = self.ask(self._stub.RevokeTokens, request).revoked
+        return revoked
+
+    def status(self) -> ServerStatus:
+        """What the server does now."""
+        return messages.status_of(self.ask(self._stub.GetStatus, pb.GetStatusRequest()))
+
+    def stop(self, *, at_once: bool) -> float:
+        """Ends the server; seconds that games which run have to finish."""
+        grace: float = self.ask(self._stub.StopServer, pb.StopServerRequest(at_once=at_once)).grace_s
+        return grace

@@ -1,0 +1,109 @@
+"""What the socket of a server does with the registry is what its database does, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from here import Arena, Done
+from serving import administered
+
+from arena_server.store import Store, registry
+
+COMMANDS = [
+    ("bots", "list"),
+    ("bots", "add", "ada", "--owner", "Ada"),
+    ("bots", "add", "ADA", "--owner", "Ada"),
+    ("bots", "add", "ada", "--owner", "Eve", "--version", "2"),
+    ("bots", "add", "a b", "--owner", "Ada"),
+    ("bots", "add", "eve", "--owner", "house"),
+    ("bots", "add", "ada", "--owner", "ada", "--version", "2", "--retire-old"),
+    ("bots", "add", "bob", "--owner", "Bob"),
+    ("token", "new", "ada"),
+    ("token", "rotate", "bob"),
+    ("bots", "list"),
+    ("token", "revoke", "bob", "arena_wrong"),
+    ("token", "revoke", "ada"),
+    ("token", "revoke", "nobody"),
+    ("token", "new", "nobody"),
+    ("bots", "retire", "ada", "--version", "1"),
+    ("bots", "retire", "ada", "--version", ""),
+    ("bots", "retire", "ada"),
+    ("bots", "retire", "ada"),
+    ("bots", "list"),
+]
+CHANCE = re.compile(r"arena_[A-Za-z0-9_-]{6,}|\d{4}-\d\d-\d\dT[\d:+]+")
+"""Tokens, their beginnings, and times."""
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with Store.open(str(tmp_path / "served.db")) as store, administered(store) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_the_same_output(arena: Arena, address: str, *, as_json: bool) -> None:
+    for command in [(*words, *(("--json",) if as_json else ())) for words in COMMANDS]:
+        local = arena(*command, "--db", str(arena.database))
+        remote = arena(*command, "--server", address)
+        assert without_chance(remote.out) == without_chance(local.out), command
+        assert remote.err.replace(f"server {address}\n", "") == local.err.replace(f"database {arena.database}\n", "")
+        assert remote.code == local.code, command
+
+
+def without_chance(text: str) -> str:
+    return CHANCE.sub(lambda found: "x" * len(found[0]), text)
+
+
+def test_a_token_from_the_socket_is_good(arena: Arena, address: str, tmp_path: Path) -> None:
+    token = arena("bots", "add", "ada", "--owner", "Ada", "--server", address, "--json").json["token"]
+    with Store.open(str(tmp_path / "served.db")) as store:
+        assert registry.bearer(store.database, registry.digest(token))
+
+
+def test_a_quota_is_told(arena: Arena, address: str) -> None:
+    def add(version: int) -> Done:
+        return arena("bots", "add", "ada", "--owner", "Ada", "--version", str(version), "--server", address)
+
+    for version in range(registry.MAX_VERSIONS_A_DAY):
+        assert add(version).code == 0
+    refused = add(registry.MAX_VERSIONS_A_DAY)
+    assert (refused.code, refused.out) == (2, "")
+    assert "arena: Ada has added 10 versions within a day - come again tomorrow" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--server", "127.0.0.1:1"), "a server is administered on its Unix socket alone: 127.0.0.1:1"),
+        (("--server", "unix:/nowhere/socket"), "no answer from the server (unavailable"),
+        (("--server", "unix:/x", "--db", "y"), "a database and a server"),
+    ],
+)
+def test_where_nobody_can_be_asked(arena: Arena, options: tuple[str, ...], told: str) -> None:
+    done = arena("bots", "list", *options)
+    assert done.code == (3 if "no answer" in told else 2)
+    assert told in done.err
+
+
+def test_the_server_itself(arena: Arena, address: str) -> None:
+    shown = arena("server", "status", "--server", address).out
+    assert shown.splitlines() == [
+        "season spring on arena 1, since 2026-11-30T00:00:00+00:00",
+        "at 127.0.0.1:5400",
+        "1 of 2 games at once, 3 more planned, 1 bot connected",
+        "",
+        "game       seats          ply  seconds",
+        "spring/17  ada 1 - bob 1    4       12",
+        "",
+        "bot    games at once",
+        "ada 1              2",
+    ]
+    status = arena("server", "status", "--server", address, "--json").json
+    assert (status["season"], status["games"][0]["seats"]) == ("spring", ["ada 1", "bob 1"])
+    assert arena("server", "stop", "--server", address).out == "it stops: games that run have 20 s to finish\n"
+    assert arena("server", "status", "--server", address, "--json").json["stopping"]
+    assert arena("server", "stop", "--now", "--server", address).out == "it stops at once\n"
