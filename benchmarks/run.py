@@ -13,7 +13,7 @@ sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
 
-PARTS = ("referee", "recording", "engine", "gym", "query", "ladder", "standing")
+PARTS = ("referee", "recording", "engine", "gym", "query", "ladder", "load")
 """Modules with a `measure`; the referee's comes first, since its keeper must start before grpc is imported."""
 AIMS = {
     "referee_over_floor": "<= 1.6",

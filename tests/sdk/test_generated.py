@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.requirements import require
+from requirements import require
 
 ROOT = Path(__file__).parents[2]
 PROTO = ROOT / "proto"
