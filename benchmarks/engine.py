@@ -166,7 +166,7 @@ def others(figures: dict[str, float]) -> dict[str, float]:
 
 def chess_perft(board: Any, depth: int) -> int:
     if depth == 1:
-        return board.legal_moves.count()
+        return int(board.legal_moves.count())
     leaves = 0
     for move in board.legal_moves:
         board.push(move)

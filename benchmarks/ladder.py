@@ -54,7 +54,7 @@ def measure() -> dict[str, float]:
 def ratio(race: Race, times: int) -> float:
     """Of the sums over so many races."""
     ladders, round_robins = zip(*needed(race, times), strict=True)
-    return sum(ladders) / sum(round_robins)
+    return float(sum(ladders) / sum(round_robins))
 
 
 def needed(race: Race, times: int) -> list[tuple[int, int]]:

@@ -44,7 +44,9 @@ class Match:
 
     def play(self, games: int) -> Match:
         """Plays it."""
-        event = Event.of(Settings(bots=list(self.bots), games=games, seed="bench", time="1s", concurrency=AT_ONCE))
+        event = Event.of(
+            Settings.said({"bots": self.bots, "games": games, "seed": "bench", "time": "1s", "concurrency": AT_ONCE})
+        )
         with (
             tempfile.TemporaryDirectory() as folder,
             Store.open(f"{folder}/bench.db") as store,

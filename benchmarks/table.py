@@ -6,12 +6,17 @@ import argparse
 import json
 import operator
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": operator.lt}
+RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "<": operator.lt,
+}
 
 
 def run(description: str, parts: Sequence[str], aims: Mapping[str, str], name: str, package: str = "") -> int:

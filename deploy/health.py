@@ -20,7 +20,7 @@ def status(address: str) -> str:
             answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_S)
         except grpc.RpcError as error:
             return str(error.code().name)
-    return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+    return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
 
 
 if __name__ == "__main__":

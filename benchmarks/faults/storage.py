@@ -126,17 +126,22 @@ def edit_a_byte(file: sqlite3.Connection, dice: random.Random) -> str:
     return f"{table}.{column} of row {row}: {value!r} -> {changed!r}"
 
 
+def other_bytes(value: bytes, dice: random.Random) -> bytes:
+    """Those bytes, one of them changed."""
+    at = dice.randrange(len(value))
+    return value[:at] + bytes([value[at] ^ dice.randrange(1, 256)]) + value[at + 1 :]
+
+
 def another(value: object, dice: random.Random) -> object:
     """The value with one byte changed."""
     match value:
         case bytes():
-            at = dice.randrange(len(value))
-            return value[:at] + bytes([value[at] ^ dice.randrange(1, 256)]) + value[at + 1 :]
+            return other_bytes(value, dice)
         case str():
             at = dice.randrange(len(value))
             return value[:at] + chr(ord(value[at]) ^ dice.randrange(1, 16)) + value[at + 1 :]
         case float():
-            (changed,) = struct.unpack("d", another(struct.pack("d", value), dice))
+            (changed,) = struct.unpack("d", other_bytes(struct.pack("d", value), dice))
             return changed if math.isfinite(changed) else 0.0
         case int():
             return value ^ dice.randrange(1, 256)

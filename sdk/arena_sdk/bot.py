@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
@@ -95,7 +95,7 @@ class Bot:
             options: the bot's options by name.
         """
 
-    def on_start(self) -> None:
+    def on_start(self) -> Awaitable[None] | None:
         """Prepares for this game; no clock runs yet, only the start limit."""
 
     def choose(self, state: Any, clock: Clock) -> Any:
@@ -111,7 +111,7 @@ class Bot:
         """
         raise NotImplementedError(f"{type(self).__name__} has no choose(self, state, clock)")
 
-    def on_end(self, result: Result) -> None:
+    def on_end(self, result: Result) -> Awaitable[None] | None:
         """Hears how the game ended. An exception here goes to standard error and changes nothing.
 
         Args:

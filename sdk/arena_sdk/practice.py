@@ -44,7 +44,7 @@ def seated(
     bot.game, bot.seat, bot.options = game, seat, given
     bot.seed, bot.random = seed, Random(seed)  # noqa: S311 - play, not secrets
     bot.__init__()  # type: ignore[misc]  # after the attributes, so that it may use them
-    _settle(bot.on_start())  # type: ignore[func-returns-value]  # async def
+    _settle(bot.on_start())
     return lambda state: _choose(bot, state)
 
 

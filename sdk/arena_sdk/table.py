@@ -80,7 +80,7 @@ class Table:
         """Tells the bot how the game ended."""
         try:
             if self._bot is not None:
-                self._settle(self._bot.on_end(_result(over, self._bot)))  # type: ignore[func-returns-value]  # async def
+                self._settle(self._bot.on_end(_result(over, self._bot)))
         except BaseException as error:  # noqa: BLE001 - whatever a bot's code raises, the next game goes on
             sys.stderr.write(trace(error))
         self.close()
@@ -104,7 +104,7 @@ class Table:
         self._state = _position(started)
         if self._bot is None:
             bot = _seated(self._bot_class, started, self._options)
-            self._settle(bot.on_start())  # type: ignore[func-returns-value]  # async def
+            self._settle(bot.on_start())
             self._bot = bot
         return pb.PlayRequest(ready=pb.Ready(handle=started.handle))
 

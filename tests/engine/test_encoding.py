@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +60,7 @@ def test_every_id_of_a_full_market_is_a_move() -> None:
         (None, "an action id is a whole number"),
     ],
 )
-def test_what_is_no_id_is_refused_with_the_reason(action: object, why: str) -> None:
+def test_what_is_no_id_is_refused_with_the_reason(action: Any, why: str) -> None:
     with pytest.raises(IllegalMoveError, match=why):
         action_move(State.new(CIRCLE), action)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,7 +58,7 @@ def test_rows_split_into_views_whatever_the_batch() -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(ACTIONS - 1), np.zeros(()), np.zeros((ACTIONS, 1)), [True] * ACTIONS])
-def test_other_shapes_are_refused_with_the_shape(wrong: object) -> None:
+def test_other_shapes_are_refused_with_the_shape(wrong: Any) -> None:
     with pytest.raises(EncodingError, match=r"have the shape \(\.\.\., 2026\)|are numpy arrays"):
         turn_actions(wrong, "UDe", 1)
     with pytest.raises(EncodingError, match=r"have the shape \(\.\.\., 583\)|are numpy arrays"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ symmetries = st.sampled_from(SYMMETRIES)
 
 @settings(max_examples=60)
 @given(positions(), symmetries, st.randoms(use_true_random=False))
-def test_the_mover_s_symmetries_commute_with_the_rules(state: State, symmetry: int, source: object) -> None:
+def test_the_mover_s_symmetries_commute_with_the_rules(state: State, symmetry: int, source: Random) -> None:
     if state.is_over:
         return
     seat = state.seat_to_move

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 import pytest
@@ -36,7 +37,7 @@ def test_circles_and_positions_with_comments() -> None:
 def test_what_is_written_is_read_back(seed: int, plies: int, edition: str) -> None:
     random = Random(seed)
     state = State.new(random=random, edition=edition)
-    deals: list[dict[str, str]] = [{"edition": edition, "circle": state.circle}]
+    deals: list[Mapping[str, str]] = [{"edition": edition, "circle": state.circle}]
     for _ in range(plies):
         if not state.is_over:
             state = state.after(state.random_move(random))
@@ -115,14 +116,15 @@ def test_self_play_ends_and_is_reproducible() -> None:
 def test_screening_keeps_what_is_balanced_and_gives_up_what_is_not() -> None:
     """What passes is more even in games of its own than what was given up."""
     screening = suites.Screening(games=48, window=0.06, effort=8)
-    kept, given_up = [], []
+    kept: list[Mapping[str, str]] = []
+    given_up: list[Mapping[str, str]] = []
     for number in range(40):
         found = suites.candidate(GAME, {"edition": "original"}, 2, screening, f"kept {number}")
         (given_up if found.shares is None else kept).append(found.deal)
     assert len(kept) > 3
     assert len(given_up) > 10
 
-    def unevenness(deals: list[dict[str, str]]) -> float:
+    def unevenness(deals: list[Mapping[str, str]]) -> float:
         random = Random(11)
         shares = [
             sum(GAME.self_play(GAME.start(deal, 2), random, 8).outcome.ranks[0] == 1 for _ in range(48)) / 48

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from arena_sdk import Bot, Clock
@@ -14,7 +17,7 @@ class Teller(Bot):
     loaded: list[object] = []  # noqa: RUF012 - shared on purpose
 
     @classmethod
-    def load(cls, options: object) -> None:
+    def load(cls, options: Mapping[str, Any]) -> None:
         cls.loaded.append(dict(options))
 
     def __init__(self) -> None:

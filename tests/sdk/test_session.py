@@ -221,7 +221,7 @@ def test_async_methods(arena: Arena, run: Run) -> None:
     class Async(Bot):
         heard: list[str]
 
-        async def on_start(self) -> None:  # type: ignore[override]
+        async def on_start(self) -> None:
             self.queue: asyncio.Queue[str] = asyncio.Queue()
             self.task = asyncio.create_task(self.queue.put("still there"))
 
@@ -229,7 +229,7 @@ def test_async_methods(arena: Arena, run: Run) -> None:
             self.log(await self.queue.get())
             return state.legal_moves()[0]
 
-        async def on_end(self, result: Result) -> None:  # type: ignore[override]
+        async def on_end(self, result: Result) -> None:
             await asyncio.sleep(0)
             type(self).heard = [result.ending]
 

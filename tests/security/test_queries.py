@@ -95,19 +95,21 @@ def test_hostile_texts_are_refused_with_words(stub: Any, word: str) -> None:
         with pytest.raises(grpc.RpcError) as refused:
             getattr(stub, method)(request, timeout=60)
         assert refused.value.code() in ANSWERS, (method, refused.value)
-        assert 0 < len(refused.value.details()) < 1000
-        assert word not in ("\x1b[2J\x07", "\x00") or word not in refused.value.details()
+        told = refused.value.details() or ""
+        assert 0 < len(told) < 1000
+        assert word not in ("\x1b[2J\x07", "\x00") or word not in told
 
 
 def test_huge_pages_are_cut_and_deep_ones_are_empty(stub: Any) -> None:
+    unknown: Any = 99  # enums of the wire are open
     games = stub.ListGames(pb.ListGamesRequest(page_size=HUGE))
     assert len(games.games) == 12
     assert not stub.ListGames(pb.ListGamesRequest(after=HUGE, page_size=HUGE)).games
     assert not stub.ListGames(pb.ListGamesRequest(stage=HUGE)).games
-    assert not stub.ListGames(pb.ListGamesRequest(ending=99)).next_after
+    assert not stub.ListGames(pb.ListGamesRequest(ending=unknown)).next_after
     assert len(stub.GetBot(pb.GetBotRequest(bot="bot0", before=HUGE, page_size=HUGE)).games) == 7
     assert not stub.GetCrosstable(pb.GetCrosstableRequest(first=HUGE, page_size=HUGE)).cells
-    assert len(stub.GetLeaderboard(pb.GetLeaderboardRequest(page_size=HUGE, rating=77)).standings) == 3
+    assert len(stub.GetLeaderboard(pb.GetLeaderboardRequest(page_size=HUGE, rating=unknown)).standings) == 3
     assert len(stub.ListTournaments(pb.ListTournamentsRequest(page_size=HUGE)).tournaments) == 1
 
 
@@ -125,7 +127,7 @@ def test_cursors_are_exact() -> None:
 def test_a_message_that_is_none(store: Store) -> None:
     with served(store) as address, grpc.insecure_channel(address) as channel:
         for content in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"x" * 100_000):
-            call = channel.unary_unary("/arena.v1.Leaderboard/GetLeaderboard")
+            call: Any = channel.unary_unary("/arena.v1.Leaderboard/GetLeaderboard")
             with pytest.raises(grpc.RpcError):
                 call(content, timeout=60)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from arena_engine.patchwork import GameError, Move, State
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 Played = tuple[tuple[State, Move], ...]
@@ -41,7 +42,7 @@ def _choose(state: State, source: random.Random, thrift: int) -> Move:
     return source.choice(moves)
 
 
-def attempt(parse: Callable[[str], Result], text: str) -> Result | GameError:
+def attempt(parse: Callable[[Given], Result], text: Given) -> Result | GameError:
     """What a parser gives, or how it refuses; any other exception fails the test."""
     try:
         return parse(text)

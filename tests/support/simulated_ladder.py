@@ -79,8 +79,7 @@ class Reading:
         information[self.bots :, self.bots :] = (seated, -seated), (-seated, seated)
         own = np.concatenate([weight.sum(axis=1) + weight.sum(axis=0), (seated, seated)])
         information[np.diag_indices(size)] = own + imagined * (1 - imagined)
-        step: NDArray[np.float64] = np.linalg.solve(information, gradient)
-        return step
+        return np.asarray(np.linalg.solve(information, gradient), np.float64)
 
 
 def tau(one: Sequence[float] | NDArray[np.float64], other: Sequence[float] | NDArray[np.float64]) -> float:

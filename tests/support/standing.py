@@ -97,11 +97,12 @@ class Site:
         return self.joined[-1]
 
     def close(self) -> None:
-        for one in (*self.joined, *self.servers):
-            if one.process.poll() is None:
-                one.process.terminate()
-        for one in (*self.joined, *self.servers):
+        processes = [one.process for one in self.joined] + [one.process for one in self.servers]
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in processes:
             with suppress(subprocess.TimeoutExpired):
-                one.process.wait(10)
-            one.process.kill()
-            one.process.wait()
+                process.wait(10)
+            process.kill()
+            process.wait()

@@ -12,7 +12,7 @@ import pytest
 from requirements import require, require_module
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page, Request
 
 Open = Callable[..., Any]
 
@@ -42,9 +42,18 @@ def visit(browser: Browser) -> Open:
         page = context.new_page()
         page.on("console", lambda message: trouble.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         home = path.resolve().parent.as_uri()
-        page.on("request", lambda request: request.url.startswith(home) or trouble.append(f"request: {request.url}"))
+
+        def refuse(dialog: Dialog) -> None:
+            trouble.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        def look(request: Request) -> None:
+            if not request.url.startswith(home):
+                trouble.append(f"request: {request.url}")
+
+        page.on("dialog", refuse)
+        page.on("request", look)
         page.goto(path.resolve().as_uri() + hash_)
         yield page
         context.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from requirements import require_module
@@ -43,11 +44,11 @@ class Frugal(Bot):
         return str(min(state.legal_moves(), key=lambda move: (move.cost, move.kind == "advance")))
 
 
-def make(**settings: object) -> object:
+def make(**settings: object) -> Any:
     return gymnasium.make("Patchwork-v0", **settings).unwrapped
 
 
-def play(env: object, seed: int | None = None, **options: object) -> tuple[float, dict[str, object]]:
+def play(env: Any, seed: int | None = None, **options: object) -> tuple[float, dict[str, object]]:
     """An episode of random moves: its only reward, and the last info."""
     source = random.Random(seed)
     observation, info = env.reset(seed=seed, options=options)

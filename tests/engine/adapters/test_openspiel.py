@@ -36,7 +36,8 @@ def replay() -> tuple[str, str]:
 
     if not flags.FLAGS.is_parsed():
         flags.FLAGS(["playthrough"])
-    return generate_playthrough.replay(str(PLAYTHROUGH))
+    committed, new = generate_playthrough.replay(str(PLAYTHROUGH))
+    return committed, new
 
 
 def test_the_playthrough_is_the_committed_one() -> None:

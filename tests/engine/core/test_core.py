@@ -104,7 +104,7 @@ def test_corrupted_parts_are_refused(parts: tuple[Any, ...]) -> None:
     ],
 )
 def test_a_corrupted_part_is_named(part: int, value: object, why: str) -> None:
-    parts = list(State.new(CIRCLE)._fields)
+    parts: list[Any] = list(State.new(CIRCLE)._fields)
     parts[part] = value
     with pytest.raises(PositionError, match=why):
         State(*parts)
@@ -125,10 +125,11 @@ def test_a_corrupted_part_is_named(part: int, value: object, why: str) -> None:
     ],
 )
 def test_a_corrupted_player_is_named(part: int, value: object, why: str) -> None:
-    circle, (a, b), *rest = State.new(CIRCLE)._fields
-    a = type(a)(*[value if index == part else old for index, old in enumerate(a)])
+    parts: list[Any] = list(State.new(CIRCLE)._fields)
+    a, b = parts[1]
+    parts[1] = a._replace(**{a._fields[part]: value}), b
     with pytest.raises(PositionError, match=why):
-        State(circle, (a, b), *rest)
+        State(*parts)
 
 
 # Which core.

@@ -55,7 +55,7 @@ def test_they_are_games_by_the_rules(edition: str) -> None:
 def test_both_cores_play_the_same(reward: str, policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def play() -> list[Any]:
         games = Games(3, random=Random(1), edition="revised", reward=reward)
-        seen = [array.copy() for array in games.reset()]
+        seen: list[Any] = [array.copy() for array in games.reset()]
         for _ in range(70):
             seen += [array.copy() for array in games.step(games.random_actions(policy))]
         return seen

@@ -11,7 +11,7 @@ from simulation import Simulation, assignment
 from arena_engine.patchwork import GAME
 from arena_server.coordinator.machine import Look, Strain, look
 from arena_server.model import Ending, Played, Result, TimeControl
-from arena_server.referee.events import Replied
+from arena_server.referee.events import Ask, Event, Replied
 
 IDLE = Look(cores=8, share=1.0, late_ms=0.5, memory_mb=16_000)
 
@@ -70,7 +70,9 @@ def test_cpu_time_is_fair_on_few_cores() -> None:
 
 @pytest.fixture
 def result() -> Result:
-    silent = lambda _simulation, ask: [(0.01, Replied(ask.seat, ask.ply, "none"))]  # noqa: E731 - one line
+    def silent(_simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+        return [(0.01, Replied(ask.seat, ask.ply, "none"))]
+
     return Simulation(GAME, assignment(GAME, "100ms"), {"a": silent, "b": silent}).run()
 
 

@@ -194,7 +194,7 @@ def test_extended_by_games_it_is_as_if_planned_at_once() -> None:
     first = play(spec(5, 4), first_wins)
     more = plan(spec(5, 8), first.stages)
     assert more is not None
-    assert first.stages[0].pairings + tuple(more) == whole
+    assert (*first.stages[0].pairings, *more) == whole
 
 
 def test_a_late_entrant_of_a_swiss_starts_with_nothing() -> None:

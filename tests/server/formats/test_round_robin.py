@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, pairwise
 from math import comb
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from arena_server.formats import Stage, plan
 from arena_server.model import Entrant, Pairing, Spec, UserError
 
 
-def spec(bots: int, games: int, seats: int = 2, **more: str) -> Spec:
+def spec(bots: int, games: int, seats: int = 2, **more: Any) -> Spec:
     return Spec(tuple(Entrant(f"bot{n}", "1", "00") for n in range(bots)), games=games, seats=seats, **more)
 
 

@@ -64,4 +64,4 @@ def _rank(owners: list[int]) -> int:
     for pair in ladder(owners, play, 60 * len(owners), len(owners), Rules(), dice):
         reading.add(pair)
     strengths = reading.strengths()
-    return 1 + sum(strengths[bot] > strengths[FAVOURED] for bot in range(HONEST))
+    return 1 + sum(bool(strengths[bot] > strengths[FAVOURED]) for bot in range(HONEST))

@@ -186,6 +186,6 @@ def test_intervals_hold_the_truth(setting: Setting) -> None:
 
 def test_an_interval_is_of_95_percent() -> None:
     estimate = Estimate(10, 5)
-    assert (estimate.low, estimate.high) == (pytest.approx(0.2, abs=0.01), pytest.approx(19.8, abs=0.01))
+    assert (estimate.low, estimate.high) == pytest.approx((0.2, 19.8), abs=0.01)
     assert estimate.positive == pytest.approx(0.977, abs=0.001)
     assert pytest.approx(173.7, abs=0.1) == ELO

@@ -40,8 +40,7 @@ def test_rows() -> None:
     (row,) = calibration(meetings, 0)
     assert (row.low, row.high, row.count, row.observed) == (0.7, 0.8, 4, 0.75)
     assert row.predicted == expected_score(STRONG, WEAK, 0)
-    low, high = row.interval
-    assert (low, high) == (pytest.approx(0.301, abs=0.001), pytest.approx(0.954, abs=0.001))
+    assert row.interval == pytest.approx((0.301, 0.954), abs=0.001)
 
 
 def test_even_chances_and_games_all_are_to_blame_for_predict_nothing() -> None:

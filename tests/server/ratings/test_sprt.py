@@ -38,7 +38,7 @@ def test_all_won_by_hand() -> None:
 
 
 def test_bounds() -> None:
-    assert Sprt().bounds == (pytest.approx(-2.944, abs=0.001), pytest.approx(2.944, abs=0.001))
+    assert Sprt().bounds == pytest.approx((-2.944, 2.944), abs=0.001)
 
 
 def test_verdicts() -> None:

@@ -43,6 +43,11 @@ def plays(delay: float = 0.01) -> Script:
     return lambda simulation, ask: [(delay, Replied(ask.seat, ask.ply, legal(simulation, ask)))]
 
 
+def stalls(simulation: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+    simulation.stall(0.15)
+    return plays()(simulation, ask)
+
+
 def at_ply(ply: int, script: Script, otherwise: Script | None = None) -> Script:
     usual = otherwise or plays()
     return lambda simulation, ask: (script if ask.ply >= ply else usual)(simulation, ask)
@@ -319,7 +324,7 @@ SCRIPTS: dict[str, Script] = {
         (0.02, Ready(ask.seat)),
         (0.03, Replied(ask.seat, ask.ply, legal(s, ask))),
     ],
-    "stalls": lambda s, ask: [*((s.stall(0.15), plays()(s, ask))[1])],
+    "stalls": stalls,
 }
 FAULTY = {
     "late": Ending.TIMEOUT,

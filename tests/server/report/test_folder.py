@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,19 +36,14 @@ def test_other_files_of_a_folder_are_left_alone(arena: Arena) -> None:
     ("prepare", "told"),
     [
         (lambda: Path("mine").write_text("a file"), "the report needs a folder, this is a file: mine"),
-        (
-            lambda: (Path("mine").mkdir(), Path("mine/standings.csv").write_text("x")),
-            "something that is no report: mine",
-        ),
-        (
-            lambda: (Path("mine").mkdir(), Path("mine/report.html").write_text("<p>")),
-            "something that is no report: mine",
-        ),
+        (partial(foreign, "standings.csv"), "something that is no report: mine"),
+        (partial(foreign, "report.html"), "something that is no report: mine"),
         (lambda: Path("mine").symlink_to("nowhere"), "the report needs a folder, this is a file: mine"),
     ],
 )
-def test_what_is_not_ours_is_refused_and_kept(arena: Arena, prepare: object, told: str, tmp_path: Path) -> None:
-    assert callable(prepare)
+def test_what_is_not_ours_is_refused_and_kept(
+    arena: Arena, prepare: Callable[[], object], told: str, tmp_path: Path
+) -> None:
     prepare()
     before = everything(tmp_path)
     done = arena("report", "--out", "mine")

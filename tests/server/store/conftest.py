@@ -28,7 +28,7 @@ def server() -> Iterator[str]:
         shutil.chown(folder, user)
     name = user or pwd.getpwuid(os.geteuid()).pw_name
 
-    def run(*command: object) -> None:
+    def run(*command: str | Path) -> None:
         subprocess.run(command, user=user, cwd=folder, stdout=subprocess.DEVNULL, timeout=60, check=True)
 
     try:

@@ -60,7 +60,9 @@ def play(store: Store, spec: Spec, script: Script, dice: random.Random | None = 
     report = verify(store, tournament)
     assert report.ok, report.problems
     playing.lock.release()
-    games = [(one.number, one.status, one.ending, one.ranks, one.scores) for one in queries.games(store, tournament)]
+    games: list[tuple[object, ...]] = [
+        (one.number, one.status, one.ending, one.ranks, one.scores) for one in queries.games(store, tournament)
+    ]
     return Table(games, list(store.standings(tournament)))
 
 
@@ -225,9 +227,9 @@ def test_in_stages_the_others_get_the_points(store: Store, format_: str) -> None
     assert report.ok, report.problems
     forfeits = [one for one in queries.games(store, playing.tournament) if one.ending == Ending.FORFEIT]
     assert forfeits
-    for one in forfeits:
-        absent = {place for place, seat in enumerate(one.seats) if "bot0" in str(seat) or "bot1" in str(seat)}
-        assert {place for place, rank in enumerate(one.ranks) if rank == 1} == ({0, 1} - absent or {0, 1})
+    for game in forfeits:
+        absent = {place for place, seat in enumerate(game.seats) if "bot0" in str(seat) or "bot1" in str(seat)}
+        assert {place for place, rank in enumerate(game.ranks) if rank == 1} == ({0, 1} - absent or {0, 1})
 
 
 def test_who_meets_next_is_never_taken_off() -> None:

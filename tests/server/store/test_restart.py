@@ -17,6 +17,7 @@ from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.game import find
 from arena_server.coordinator import Coordinator, Snapshot
+from arena_server.executors import Running
 from arena_server.model import ArenaError, Assignment, Pairing, Result, UserError
 from arena_server.store import Store
 from arena_server.store.verify import verify
@@ -52,6 +53,9 @@ class OnPaper:
     ended_games: list[int] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     some: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def running(self) -> list[Running]:
+        return []
 
     async def play(self, assignment: Assignment) -> Result:
         self.given.append(assignment.planned.number)

@@ -16,7 +16,7 @@ from tournaments import Playing, begin, go_on, patchwork_spec, tiny_spec
 
 from arena_server.model import Assignment, Probation, Result, Spec, UserError
 from arena_server.ratings.stopping import canonical
-from arena_server.store import GameStatus, Store, Tournament, queries, stopping
+from arena_server.store import GameStatus, Recorded, Store, Tournament, queries, stopping
 from arena_server.store.verify import verify
 
 SPRT = patchwork_spec(2, 80, format="match", stop=canonical("sprt elo0=0 elo1=150 alpha=0.1 beta=0.1"))
@@ -112,7 +112,7 @@ def test_what_was_finished_behind_the_stop_stays_on_record_and_does_not_count(tm
             next(one for one in playing.assignments() if one.planned.number == number)
             for number in (stopped + 9, stopped)
         )
-        answers = []
+        answers: list[Recorded] = []
         while not answers or not answers[-1].stopped:
             again = next(one for one in playing.assignments() if one.planned.number == stopped)
             answers = store.record([playing.normal(late), result(playing, again)])

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Table
+from sqlmodel import SQLModel
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_server.model import ArenaError, Ending, canonical_json
@@ -120,7 +121,7 @@ def changed(column: str, value: Any) -> object:  # noqa: PLR0911 - one for each 
 @pytest.mark.parametrize(("table", "column"), columns())
 def test_an_edit_of_any_column_is_found(played: tuple[Store, str], table: str, column: str) -> None:
     store, path = played
-    where = row_key(tables.SQLModel.metadata.tables[table])
+    where = row_key(SQLModel.metadata.tables[table])
     with closing(sqlite3.connect(path)) as connection:
         value = connection.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchone()[0]
     with edited(path, (f"UPDATE {table} SET {column} = ? WHERE {where}", (changed(column, value),))):

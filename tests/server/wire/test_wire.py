@@ -69,7 +69,7 @@ def play(
 async def stream(address: str, token: str, **metadata: str) -> AsyncIterator[Any]:
     async with grpc.aio.insecure_channel(address) as channel:
         stub = referee_pb2_grpc.RefereeStub(channel)
-        yield stub.Play(metadata=(("authorization", f"Bearer {token}"), *metadata.items()))  # type: ignore[arg-type]
+        yield stub.Play(metadata=(("authorization", f"Bearer {token}"), *metadata.items()))
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -54,9 +54,9 @@ class Witness:
         _check(number not in self.finished, f"game {number} is played again after it was reported")
         _check((number, attempt) not in self.reported, f"attempt {attempt} of game {number} is played again")
         self.current[number] = assignment
-        for noted in (self.asks, self.heard):  # of an attempt that a dead command began
-            for key in [key for key in noted if key[0] == number]:
-                del noted[key]
+        # What an attempt left that a dead command began is forgotten.
+        self.asks = {key: ask for key, ask in self.asks.items() if key[0] != number}
+        self.heard = {key: message for key, message in self.heard.items() if key[0] != number}
 
     def asked(self, number: int, seat: str, ply: int, at: float) -> None:
         """A request goes out."""

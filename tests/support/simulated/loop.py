@@ -82,7 +82,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
             self._arriving.clear()
             self.close()
 
-    def run_in_executor(self, _executor: object, work: Callable[..., T], *arguments: object) -> asyncio.Future[T]:  # type: ignore[override] # the loop has no threads: one worker, in order
+    def run_in_executor(self, _executor: object, work: Callable[..., T], *arguments: object) -> asyncio.Future[T]:
+        """There are no threads: one worker, in order."""
         done: asyncio.Future[T] = self.create_future()
         if self.dead:
             done.set_exception(ConnectionError("killed"))

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from arena_server.launching.bots import Bot
 from arena_server.launching.manifest import Manifest
@@ -108,9 +109,9 @@ def bots(count: int, games_at_once: int = 1) -> list[Bot]:
     ]
 
 
-_TINY = {"game": "tiny", "seats": 3, "draw_probability": 0.2}
-_PATCHWORK = {"deals": (("edition", "original"),)}
-SPECS = {
+_TINY: dict[str, Any] = {"game": "tiny", "seats": 3, "draw_probability": 0.2}
+_PATCHWORK: dict[str, Any] = {"deals": (("edition", "original"),)}
+SPECS: dict[str, tuple[int, dict[str, Any]]] = {
     "round-robin of 3": (3, {"games": 6, **_TINY}),
     "round-robin of 4": (4, {"games": 3, **_TINY}),
     "ladder": (4, {"games": 3, "format": "ladder", "rounds": 2, **_TINY}),

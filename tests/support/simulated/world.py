@@ -20,6 +20,7 @@ from sqlalchemy import select
 from arena_engine import deals
 from arena_engine.game import SEATS, find
 from arena_server.coordinator import Coordinator, Interrupted, Snapshot
+from arena_server.executors import Running
 from arena_server.executors.local import LocalExecutor
 from arena_server.model import ArenaError, Assignment, Result
 from arena_server.store import AwayError, Recorded, Status, Store, Tournament, database, journal
@@ -223,6 +224,9 @@ class World:
     @property
     def capacity(self) -> int:
         return self._capacity
+
+    def running(self) -> Sequence[Running]:
+        return self._executor.running()
 
     async def play(self, assignment: Assignment) -> Result:
         planned, token = assignment.planned, assignment.token
