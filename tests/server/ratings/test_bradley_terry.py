@@ -165,7 +165,8 @@ def test_several_anchors_stay_and_the_others_are_likeliest(pairs: list[Pair], an
             assert estimate.error > 0
     first, second, *_ = anchors
     difference = found.difference(first, second)
-    assert (difference.error, difference.value) == (0, pytest.approx(anchors[first] - anchors[second], abs=1e-6))
+    assert difference.error == 0
+    assert difference.value == pytest.approx(anchors[first] - anchors[second], abs=1e-6)
     assert difference.positive == (anchors[first] > anchors[second]) + (anchors[first] == anchors[second]) / 2
 
 
