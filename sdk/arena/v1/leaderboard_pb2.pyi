@@ -209,7 +209,7 @@ class Tournament(_message.Message):
     """When it was finished."""
     @_builtins.property
     def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Terms]:
-        """Its contract, then what it became with each amendment."""
+        """Those that it began with, then those of each amendment; each hold until the next."""
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -263,7 +263,9 @@ class Terms(_message.Message):
     stage: _builtins.int
     """The first of these stages."""
     contract_json: _builtins.str
-    """The contract, as JSON: entrants with their digests, format, games, time control."""
+    """The contract, as JSON: entrants with their digests, format, games, time control. Of an amendment what it adds to the
+    contract before it: {"grows": {...}}, with what is new behind its lists and the numbers that changed.
+    """
     commitment: _builtins.str
     """SHA-256 of the secret that deals follow from, in hex."""
     secret: _builtins.bytes

@@ -23,6 +23,8 @@ from itertools import combinations, islice
 from arena_server.formats.tables import Table
 from arena_server.model import Entrant
 
+Strengths = Mapping[int, float] | Sequence[float]
+
 NOBODY = 0
 """Owner of the bots that are nobody's: they meet each other."""
 
@@ -111,7 +113,7 @@ class Call:
 
     Attributes:
         owners: of the entrants that are there, by index; NOBODY for those that are nobody's.
-        strengths: of every entrant, by index: the means of TrueSkill.
+        strengths: of the entrants that are there, by index: the means of TrueSkill.
         day: a number that never falls.
         room: tables at most.
         busy: those of ``owners`` that cannot begin a game now. They count as neighbours.
@@ -119,7 +121,7 @@ class Call:
     """
 
     owners: Mapping[int, int]
-    strengths: Sequence[float]
+    strengths: Strengths
     day: int
     room: int
     busy: frozenset[int] = frozenset()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena_server.formats import matchmaking
-from arena_server.formats.matchmaking import Past
+from arena_server.formats.matchmaking import Past, Strengths
 from arena_server.formats.stage import Stage
 from arena_server.formats.tables import dealt
 from arena_server.model import Pairing, Spec, UserError
@@ -57,13 +57,13 @@ class Call:
     rules: int = max(RULES)
 
 
-def pairings(spec: Spec, call: Call, ratings: Sequence[float], past: Past) -> tuple[Pairing, ...]:
+def pairings(spec: Spec, call: Call, ratings: Strengths, past: Past) -> tuple[Pairing, ...]:
     """The next stage; none where nobody may meet.
 
     Args:
         spec: of the season.
         call: who may play.
-        ratings: mean of each entrant after the games that the call knows.
+        ratings: mean of each entrant that is there, by index, after the games that the call knows.
         past: all stages so far.
     """
     moment = matchmaking.Call(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
@@ -11,14 +12,13 @@ from arena.v1.referee_pb2 import Ending as EndingNumber
 from arena.v1.referee_pb2 import Option as OptionMessage
 from arena_engine.game import SEATS
 from arena_server.formats import Place
-from arena_server.model import FAILURES, Ending, Entrant, Option, canonical_json
+from arena_server.model import FAILURES, Ending, Entrant, Option
 from arena_server.ratings import Rating
 from arena_server.referee.messages import ENDINGS
 from arena_server.service.reading import Table
-from arena_server.store import GameStatus, Parked, Progress, Standing, Status, Terms, Tournament
+from arena_server.store import GameStatus, Parked, Progress, Standing, Status, Terms, Tournament, contracts
 from arena_server.store.crosstable import Cell, Crosstable, Score
 from arena_server.store.lists import GameSummary
-from arena_server.store.tournaments import spec_of
 from arena_server.wire.lobby import option_message
 
 _ENDINGS = {number: ending for ending, number in ENDINGS.items()}
@@ -28,7 +28,7 @@ def tournament_message(held: Tournament, progress: Progress) -> pb.Tournament:
     """A tournament; a secret that the store does not give is not sent."""
     return pb.Tournament(
         name=held.name,
-        terms=[_terms_message(terms) for terms in held.terms],
+        terms=_terms_messages(held.terms),
         public_seed=held.public_seed,
         status=held.status,
         ratings=held.ratings,
@@ -50,7 +50,7 @@ def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
     held = Tournament(
         id=0,
         name=message.name,
-        terms=tuple(_terms_of(terms) for terms in message.terms),
+        terms=_terms_of(message.terms),
         public_seed=message.public_seed,
         epoch=0,
         status=Status(message.status),
@@ -69,13 +69,20 @@ def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
     return held, progress_of(message.progress)
 
 
-def _terms_message(terms: Terms) -> pb.Terms:
-    contract = canonical_json(terms.spec.contract()).decode()
-    return pb.Terms(stage=terms.stage, contract_json=contract, commitment=terms.commitment, secret=terms.secret)
+def _terms_messages(terms: Sequence[Terms]) -> Iterator[pb.Terms]:
+    """The first with the whole contract, each other one with what it adds."""
+    specs = [one.spec for one in terms]
+    told = [contracts.whole(specs[0]), *(contracts.amended(*two) for two in pairwise(specs))]
+    for one, contract in zip(terms, told, strict=True):
+        yield pb.Terms(stage=one.stage, contract_json=contract, commitment=one.commitment, secret=one.secret)
 
 
-def _terms_of(message: pb.Terms) -> Terms:
-    return Terms(message.stage, spec_of(message.contract_json), message.secret, message.commitment)
+def _terms_of(messages: Sequence[pb.Terms]) -> tuple[Terms, ...]:
+    first, *later = (message.contract_json for message in messages)
+    return tuple(
+        Terms(message.stage, whole, message.secret, message.commitment, extent)
+        for message, (whole, extent) in zip(messages, contracts.history(first, later), strict=True)
+    )
 
 
 def progress_message(progress: Progress) -> pb.Progress:

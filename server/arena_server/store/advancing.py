@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
-from arena_server.store import folding, forfeits, stopping, tournaments
+from arena_server.store import contracts, folding, forfeits, stopping
 from arena_server.store.entries import Entries
 from arena_server.store.tables import TOURNAMENT
 from arena_server.store.views import Parked
@@ -81,7 +81,7 @@ def update_tournament(connection: Connection, tournament: Row[Any], advanced: Ad
 
 def _step(connection: Connection, tournament: Row[Any], done: Advanced) -> tuple[Parked, ...]:
     """Goes on to the first game that parks somebody, or that the stop rule is met at; whom it parks."""
-    spec = tournaments.spec_of(tournament.contract)  # what is asked here, no amendment changes
+    spec = contracts.spec_of(tournament.contract)  # what is asked here, no amendment changes
     last = folding.contiguous(connection, tournament.id)
     games = folding.finished(connection, tournament.id, done.watermark, last)
     parked = folding.first_parked(connection, tournament.id, games, spec)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from arena_engine import deals
 from arena_server import formats
-from arena_server.model import Spec, UserError, canonical_json
+from arena_server.model import Spec, UserError
 from arena_server.store import contracts, journal, schedule, tournaments
 from arena_server.store.advancing import advance, update_tournament
 from arena_server.store.database import Database
@@ -75,7 +75,7 @@ def _amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
         number=len(held.terms),
         sequence=held.chain_length + 1,
         stage=_next_stage(connection, held),
-        contract=canonical_json(spec.contract()).decode(),
+        contract=contracts.amended(held.spec, spec),
         commitment=deals.commitment(secret),
     )
     head = journal.next_link(held.chain_head, journal.encode_amendment(amendment))
@@ -95,16 +95,15 @@ def _amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
     new = range(len(held.spec.entrants), len(spec.entrants))
     if new:
         connection.execute(insert(ENTRANT), [tournaments.entrant_row(spec, held.id, place) for place in new])
-    _settle(connection, held, amendment, head)
+    _settle(connection, held, spec, head)
     return tournaments.by_id(connection, held.id)
 
 
-def _settle(connection: Connection, held: Tournament, amendment: journal.Amendment, head: str) -> None:
+def _settle(connection: Connection, held: Tournament, spec: Spec, head: str) -> None:
     """The tournament's row: its chain, how far it is rated now, and whether it is done."""
-    spec = tournaments.spec_of(amendment.contract)
     of = TOURNAMENT.c.id == held.id
     row = connection.execute(select(TOURNAMENT).where(of)).one()
-    entries = Entries(connection, row, amendment.sequence, head)
+    entries = Entries(connection, row, held.chain_length + 1, head)
     advanced = advance(connection, row, entries)
     update_tournament(connection, row, advanced, entries)
     done = advanced.stopped is not None or (

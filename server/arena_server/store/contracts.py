@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from arena_server import formats
-from arena_server.model import Spec, UserError, canonical_json
+from arena_server.model import ArenaError, Entrant, Spec, UserError, canonical_json
+from arena_server.store.views import Extent
+
+_GROWS = "grows"
+"""The one key of a contract that is told as what it adds to the one before it."""
 
 
 def same(held: Spec, given: Spec) -> bool:
@@ -57,6 +63,95 @@ def follows(before: Spec, after: Spec, stage: int) -> bool:
     return after == expected and all(since in (stage - 1, stage) for _, since in out)
 
 
+@lru_cache(maxsize=64)
+def spec_of(contract: str) -> Spec:
+    """What a stored contract says; raises ArenaError where it says nothing."""
+    try:
+        return Spec.from_contract(json.loads(contract))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged(contract) from None
+
+
+def amended(before: Spec, after: Spec) -> str:
+    """How an amendment tells its contract: what it adds to the one before it, or whole where it is no growth.
+
+    A season has an amendment for each bot that joins: with all bots in each, a thousand would be tens of megabytes.
+    """
+    added = _added(before, after)
+    return added if _next(before, added) == after else whole(after)
+
+
+def is_told(told: str, before: Spec, after: Spec) -> bool:
+    """Whether that is how an amendment tells its contract; earlier arenas told every one whole."""
+    return told in (_added(before, after), whole(after))
+
+
+def whole(spec: Spec) -> str:
+    """A contract as it is stored: canonical JSON."""
+    return canonical_json(spec.contract()).decode()
+
+
+def _added(before: Spec, after: Spec) -> str:
+    """What is behind the lists of the one before, and the numbers that changed, as canonical JSON."""
+    had = Extent.of(before)
+    added = {
+        "entrants": [one.as_dict() for one in after.entrants[had.entrants :]],
+        "late": after.late[had.late :],
+        "withdrawn": after.withdrawn[had.withdrawn :],
+    }
+    numbers = {key: getattr(after, key) for key in ("games", "rounds") if getattr(after, key) != getattr(before, key)}
+    return canonical_json({_GROWS: {**{key: items for key, items in added.items() if items}, **numbers}}).decode()
+
+
+def history(first: str, amendments: Iterable[str]) -> list[tuple[Spec, Extent]]:
+    """A contract and what it became with each amendment: each as a contract, perhaps of later, and how much of it held.
+
+    Raises:
+        ArenaError: one of them says nothing.
+    """
+    spec = spec_of(first)
+    found = [(spec, Extent.of(spec))]
+    run: list[Extent] = []  # those of the same contract, which grows
+    for told in amendments:
+        if _grows(told) is None:
+            found += [(spec, extent) for extent in run]
+            run = []
+        spec = _next(spec, told)
+        run.append(Extent.of(spec))
+    return found + [(spec, extent) for extent in run]
+
+
+def _next(before: Spec, told: str) -> Spec:
+    """The contract behind one, as an amendment tells it."""
+    grows = _grows(told)
+    if grows is None:
+        return spec_of(told)
+    try:
+        return replace(
+            before,
+            entrants=before.entrants + tuple(map(Entrant.from_dict, grows.get("entrants", ()))),
+            late=before.late + tuple((entrant, stage) for entrant, stage in grows.get("late", ())),
+            withdrawn=before.withdrawn + tuple((entrant, stage) for entrant, stage in grows.get("withdrawn", ())),
+            games=grows.get("games", before.games),
+            rounds=grows.get("rounds", before.rounds),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged(told) from None
+
+
+def _grows(told: str) -> Mapping[str, Any] | None:
+    """What it adds; None where it is told whole."""
+    try:
+        grows: Mapping[str, Any] | None = json.loads(told).get(_GROWS)
+    except (ValueError, AttributeError):
+        raise _damaged(told) from None
+    return grows
+
+
+def _damaged(contract: str) -> ArenaError:
+    return ArenaError("a tournament's contract is damaged", contract[:200], "restore the database from a copy")
+
+
 def differences(stored: Spec, given: Spec) -> list[str]:
     """What the contracts differ in, as ``key: stored -> now``."""
     before, after = stored.contract(), given.contract()
@@ -80,7 +175,8 @@ def changed_bots(earlier: Spec, spec: Spec) -> list[str]:
 def _asked(held: Spec, given: Spec) -> Spec:
     """What a command has to say to mean what is held."""
     out = dict(held.withdrawn)
-    named = [one for place, one in enumerate(held.entrants) if place not in out or one in given.entrants]
+    wanted = set(given.entrants) if out else set()
+    named = [one for place, one in enumerate(held.entrants) if place not in out or one in wanted]
     return replace(held, entrants=tuple(named), late=(), withdrawn=())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from arena_engine import deals
 from arena_engine.game import Game
@@ -24,14 +24,22 @@ def dealt(terms: Terms, game: Game, closed: Sequence[Stage], pairings: Sequence[
     spec, planned = terms.spec, sum(len(stage.pairings) for stage in closed)
     variants = spec.variants or (spec.deals,)
     places = [0] * len(pairings)
-    if spec.suite or len(variants) > 1:  # else it does not matter: a season has many stages
+    if spec.suite or len(variants) > 1:  # else it does not matter
         before = [pairing for stage in closed for pairing in stage.pairings]
         places = list(_places([*before, *pairings]))[planned:]
     if spec.suite:
         return [dict(spec.suite[place % len(spec.suite)]) for place in places]
+    return shuffled(terms, game, 1 + planned, [variants[place % len(variants)] for place in places])
+
+
+def shuffled(
+    terms: Terms, game: Game, first: int, options: Iterable[tuple[tuple[str, str], ...]]
+) -> list[dict[str, str]]:
+    """One deal a pairing, from that number on, each with its deal options."""
+    spec = terms.spec
     return [
-        game.deal(dict(variants[place % len(variants)]), spec.seats, deals.shuffler(terms.secret, spec.game, number))
-        for number, place in enumerate(places, 1 + planned)
+        game.deal(dict(one), spec.seats, deals.shuffler(terms.secret, spec.game, number))
+        for number, one in enumerate(options, first)
     ]
 
 

@@ -16,7 +16,7 @@ from arena_server.ratings import Finished, Tally, counted, fold
 from arena_server.ratings.pairs import Comparison, Meeting, Pair, comparisons
 from arena_server.ratings.stopping import Judged, judge
 from arena_server.store import stopping
-from arena_server.store.dealing import dealt
+from arena_server.store.dealing import dealt, shuffled
 from arena_server.store.folding import newly_parked
 from arena_server.store.forfeits import absent
 from arena_server.store.schedule import planned_games
@@ -61,7 +61,11 @@ def schedule(
         if pairings is None:
             break
         first = (pairing, len(found.games) + 1)
-        games = list(planned_games(tournament.name, number, pairings, dealt(terms, game, closed, pairings), first))
+        if calls is None:
+            given = dealt(terms, game, closed, pairings)
+        else:  # of as many stages as a season has, nobody counts all for each
+            given = shuffled(terms, game, pairing, [terms.spec.deals] * len(pairings))
+        games = list(planned_games(tournament.name, number, pairings, given, first))
         found.games.update((planned.number, planned) for planned in games)
         pairing += len(pairings)
         closed.append(Stage.of(number, ((planned, _counted(planned, results)) for planned in games)))
@@ -87,8 +91,8 @@ class _Season:
         for number in range(self._known + 1, call.known + 1):
             self._fold(number, spec.draw_probability)
         self._known = max(self._known, call.known)
-        ratings = [self._tallies.get(entrant, Tally()).rating.mu for entrant in range(len(spec.entrants))]
-        found = season.pairings(spec, call, ratings, self._past)
+        strengths = {one.entrant: self._tallies.get(one.entrant, Tally()).rating.mu for one in call.present}
+        found = season.pairings(spec, call, strengths, self._past)
         season.note(self._past, found, call.day)
         return found
 

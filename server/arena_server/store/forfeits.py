@@ -18,9 +18,9 @@ from sqlalchemy import Connection, Row, bindparam, select, update
 from arena_engine.game import find
 from arena_server.model import Assignment, Ending, Failure, PlannedGame, Result, Spec, Token
 from arena_server.store import journal
+from arena_server.store.contracts import spec_of
 from arena_server.store.entries import Entries
 from arena_server.store.tables import ATTEMPT, ENTRANT, GAME, SEAT
-from arena_server.store.tournaments import spec_of
 from arena_server.store.views import GameStatus
 
 _PARKED = select(ENTRANT.c.position, ENTRANT.c.parked).where(

@@ -22,7 +22,7 @@ from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import find, load
-from arena_server.store.views import GameStatus, Progress, Remarks, Run, Standing, Status, Tournament
+from arena_server.store.views import GameStatus, Progress, Remarks, Run, Standing, Tournament
 
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
@@ -99,10 +99,13 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
         UserError: there is none; the nearest names are named.
     """
     with store.database.read() as connection:
-        found = next(iter(_newest_first(connection, limit=1)), None) if name is None else find(connection, name)
+        if name is None:
+            found = next(iter(_newest_first(connection, limit=1)), None)
+        else:
+            found = find(connection, name, public=True)
         known = _names(connection) if found is None else []
     if found is not None:
-        return _public(found)
+        return found
     if not known:
         raise MissingError("no tournament yet in this database", store.label, "play one: arena run-tournament")
     raise MissingError("no such tournament", repr(name), nearest(name or "", known))
@@ -357,17 +360,11 @@ def _newest_first(
     query = select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(TOURNAMENT.c.id < before.id)
-    return [_public(seen) for seen in load(connection, query)]
+    return load(connection, query, public=True)
 
 
 def _names(connection: Connection) -> list[str]:
     return list(connection.execute(select(TOURNAMENT.c.name).order_by(TOURNAMENT.c.id.desc())).scalars())
-
-
-def _public(seen: Tournament) -> Tournament:
-    if seen.public_seed or seen.status is Status.FINISHED:
-        return seen
-    return replace(seen, terms=tuple(replace(terms, secret=b"") for terms in seen.terms))
 
 
 def _last(store: Store) -> GameRef:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -20,11 +18,23 @@ from sqlalchemy.exc import IntegrityError
 from arena_engine import deals
 from arena_engine.game import find as find_game
 from arena_server import ratings
-from arena_server.model import ArenaError, Spec, UserError, canonical_json
+from arena_server.model import Spec, UserError, canonical_json
 from arena_server.store import contracts, journal
 from arena_server.store.database import Database
 from arena_server.store.tables import AMENDMENT, ENTRANT, TOURNAMENT
 from arena_server.store.views import Entered, Status, Terms, Tournament
+
+_AMENDED = (
+    select(AMENDMENT.c.chain_hash)
+    .where(AMENDMENT.c.tournament_id == TOURNAMENT.c.id)
+    .order_by(AMENDMENT.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("amended")
+)
+_KNOWN: dict[tuple[str, bytes, str | None, bool], tuple[Terms, ...]] = {}
+_MAX_KNOWN = 16
+"""Tournaments, as they are at some time, whose contracts are kept in memory."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -39,38 +49,63 @@ def by_id(connection: Connection, tournament_id: int) -> Tournament:
     return load(connection, select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id))[0]
 
 
-def find(connection: Connection, name: str) -> Tournament | None:
-    """The tournament of that name, without regard to case, with its secret."""
-    return next(iter(load(connection, select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold()))), None)
+def find(connection: Connection, name: str, *, public: bool = False) -> Tournament | None:
+    """The tournament of that name, without regard to case; as ``load``."""
+    named = select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold())
+    return next(iter(load(connection, named, public=public)), None)
 
 
-def load(connection: Connection, query: Select[Any]) -> list[Tournament]:
-    """What the rows that a query finds in ``tournament`` say, with their amendments and secrets."""
-    rows = connection.execute(query).all()
-    amended = select(AMENDMENT).where(AMENDMENT.c.tournament_id.in_([row.id for row in rows]))
-    amendments: dict[int, list[Row[Any]]] = {row.id: [] for row in rows}
-    for amendment in connection.execute(amended.order_by(AMENDMENT.c.number)):
-        amendments[amendment.tournament_id].append(amendment)
-    return [_view(row, amendments[row.id]) for row in rows]
+def load(connection: Connection, query: Select[Any], *, public: bool = False) -> list[Tournament]:
+    """What the rows that a query finds in ``tournament`` say, with their amendments.
+
+    Args:
+        connection: to read from.
+        query: selects from the table.
+        public: whether secrets are left out that nobody may know yet.
+    """
+    rows = connection.execute(query.add_columns(_AMENDED)).all()
+    return [view(row, _terms(connection, row, secret=public and _is_secret(row))) for row in rows]
 
 
-@lru_cache(maxsize=64)
-def spec_of(contract: str) -> Spec:
-    """What a stored contract says; raises ArenaError where it says nothing."""
-    try:
-        return Spec.from_contract(json.loads(contract))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        fix = "restore the database from a copy"
-        raise ArenaError("a tournament's contract is damaged", contract[:200], fix) from None
+def _is_secret(row: Row[Any]) -> bool:
+    """Whether its secrets are not to be known yet."""
+    return not row.public_seed and row.status != Status.FINISHED
 
 
-def _view(row: Row[Any], amendments: Sequence[Row[Any]]) -> Tournament:
-    first = Terms(1, spec_of(row.contract), row.secret, row.commitment)
-    later = (Terms(one.stage, spec_of(one.contract), one.secret, one.commitment) for one in amendments)
+def _terms(connection: Connection, row: Row[Any], *, secret: bool) -> tuple[Terms, ...]:
+    """Its contracts, read once: they never change, and the newest amendment's link of the chain stands for all."""
+    key = row.contract, row.secret, row.amended, secret
+    found = _KNOWN.get(key)
+    if found is None:
+        found = read_terms(connection, row)
+        if secret:
+            found = tuple(replace(terms, secret=b"") for terms in found)
+        if len(_KNOWN) >= _MAX_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return found
+
+
+def read_terms(connection: Connection, row: Row[Any]) -> tuple[Terms, ...]:
+    """The contract of a row of ``tournament``, and what it became with each amendment, as they are stored now."""
+    of = select(AMENDMENT).where(AMENDMENT.c.tournament_id == row.id).order_by(AMENDMENT.c.number)
+    amendments = connection.execute(of).all()
+    contract, *later = contracts.history(row.contract, [one.contract for one in amendments])
+    return (
+        Terms(1, contract[0], row.secret, row.commitment),
+        *(
+            Terms(one.stage, whole, one.secret, one.commitment, extent)
+            for one, (whole, extent) in zip(amendments, later, strict=True)
+        ),
+    )
+
+
+def view(row: Row[Any], terms: tuple[Terms, ...]) -> Tournament:
+    """What a row of ``tournament`` says."""
     return Tournament(
         id=row.id,
         name=row.name,
-        terms=(first, *later),
+        terms=terms,
         public_seed=row.public_seed,
         epoch=row.epoch,
         status=Status(row.status),
@@ -255,7 +290,7 @@ def check_versions(found: Tournament) -> None:
 def _changed_bots(connection: Connection, spec: Spec) -> tuple[str, ...]:
     """A line where the same command, with other files of a bot, made an earlier tournament."""
     for row in connection.execute(select(TOURNAMENT.c.name, TOURNAMENT.c.contract).order_by(TOURNAMENT.c.id.desc())):
-        changed = contracts.changed_bots(spec_of(row.contract), spec)
+        changed = contracts.changed_bots(contracts.spec_of(row.contract), spec)
         if changed:
             verb = "has" if len(changed) == 1 else "have"
             return (f"{' and '.join(changed)} {verb} changed since {row.name}: this is a new tournament",)

@@ -22,14 +22,14 @@ from arena_engine import deals
 from arena_engine.game import Game, find
 from arena_server import formats, ratings
 from arena_server.formats import Counted
-from arena_server.model import Ending, Failure, PlannedGame, Result, canonical_json
+from arena_server.model import Ending, Failure, PlannedGame, Result, UserError, canonical_json
 from arena_server.store import contracts, derived, forfeits, journal, replaying, schedule
 from arena_server.store.entries import closes, game_columns, seat_columns
 from arena_server.store.folding import tally
 from arena_server.store.standings import entrant
 from arena_server.store.store import Store
 from arena_server.store.tables import AMENDMENT, ATTEMPT, ENTRANT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import by_id
+from arena_server.store.tournaments import read_terms, view
 from arena_server.store.views import GameStatus, Status, Tournament
 
 MAX_PROBLEMS = 20
@@ -123,9 +123,10 @@ class _Verification:
     def __init__(self, connection: Connection, tournament_id: int, progress: Progress) -> None:
         self._connection = connection
         self._row = connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one()
-        self._tournament = by_id(connection, tournament_id)
+        self._tournament = view(self._row, read_terms(connection, self._row))
         self._spec = self._tournament.spec
         self._amendments = connection.execute(self._of(AMENDMENT, "number")).all()
+        self._amended = dict(zip((row.number for row in self._amendments), self._tournament.terms[1:], strict=True))
         self._out: dict[int, int] = {}  # entrant to the first stage it is out of, so far in the chain
         self._game: Game = find(self._spec.game)
         self._progress = progress
@@ -183,7 +184,8 @@ class _Verification:
         """Each amendment is one that may be made; every secret is the one committed to."""
         before, *later = self._tournament.terms
         for row, terms in zip(self._amendments, later, strict=True):
-            self._same("contract", row.contract.encode(), canonical_json(terms.spec.contract()))
+            if not contracts.is_told(row.contract, before.spec, terms.spec):
+                self._found(f"contract of amendment {row.number} is {_brief(row.contract)}, which is not canonical")
             if terms.stage < before.stage or not contracts.follows(before.spec, terms.spec, terms.stage):
                 self._found(f"amendment {row.number} is no growth of the contract before it")
             before = terms
@@ -204,7 +206,11 @@ class _Verification:
         calls = schedule.calls(self._connection, self._tournament) if form.open_ended else None
         upon_results = form.places is not None or form.open_ended
         results = self._results() if upon_results else {}
-        planned = derived.schedule(self._tournament, self._game, stages, results, calls)
+        try:
+            planned = derived.schedule(self._tournament, self._game, stages, results, calls)
+        except UserError as error:  # a contract that nobody could have given
+            self._found(f"no schedule follows from the contract: {error}")
+            return
         self._planned = planned.games
         for row in self._games:
             entrants = tuple(seat.entrant for seat in self._seats.get(row.number, ()))
@@ -253,7 +259,7 @@ class _Verification:
         self._head = journal.next_link(self._head, entry)
         self._same(f"place of amendment {row.number}", row.sequence, sequence)
         self._same(f"chain_hash of amendment {row.number}", row.chain_hash, journal.next_link(before, entry))
-        self._out = dict(self._tournament.terms[self._amendments.index(row) + 1].spec.withdrawn)
+        self._out = dict(self._amended[row.number].spec.withdrawn)
 
     def _entry(self, row: Row[Any], before: str) -> None:
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, Self
 
 from arena_server.model import Ending, Entrant, Spec
 from arena_server.ratings import Rating
@@ -31,20 +33,56 @@ class GameStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Extent(NamedTuple):
+    """How much of a contract was there at some time: the lengths of its lists, and its numbers."""
+
+    entrants: int
+    late: int
+    withdrawn: int
+    games: int
+    rounds: int | None
+
+    @classmethod
+    def of(cls, spec: Spec) -> Self:
+        """All of it."""
+        return cls(len(spec.entrants), len(spec.late), len(spec.withdrawn), spec.games, spec.rounds)
+
+    def cut(self, spec: Spec) -> Spec:
+        """The contract as it was then."""
+        if self == Extent.of(spec):
+            return spec  # with the labels that it keeps
+        return replace(
+            spec,
+            entrants=spec.entrants[: self.entrants],
+            late=spec.late[: self.late],
+            withdrawn=spec.withdrawn[: self.withdrawn],
+            games=self.games,
+            rounds=self.rounds,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What stages are planned and dealt by.
 
     Attributes:
         stage: the first of them.
+        whole: the contract, perhaps as it has grown since: a season has as many amendments as bots, and one copy.
         secret: what deals and bot seeds come from, 32 bytes; empty where the reader must not know it yet.
         commitment: SHA-256 of the secret in hex, known before any of them is played.
+        extent: how much of that contract held for these stages; None: all.
     """
 
     stage: int
-    spec: Spec
+    whole: Spec
     secret: bytes = field(repr=False)
     commitment: str
+    extent: Extent | None = None
+
+    @property
+    def spec(self) -> Spec:
+        """The contract."""
+        return self.whole if self.extent is None else self.extent.cut(self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +139,7 @@ class Tournament:
 
     def at(self, stage: int) -> Terms:
         """What holds for a stage."""
-        return next(terms for terms in reversed(self.terms) if terms.stage <= stage)
+        return self.terms[bisect_right(self.terms, stage, key=attrgetter("stage")) - 1]
 
 
 @dataclass(frozen=True, slots=True)

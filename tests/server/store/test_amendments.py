@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 import tempfile
 from collections import Counter
@@ -14,12 +15,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 from tournaments import begin, entrants, go_on, patchwork_spec, play_on, tiny_spec
 
 from arena_engine import deals
 from arena_server.formats import FORMATS
 from arena_server.model import ArenaError, Spec, UserError
-from arena_server.store import GameStatus, Status, Store, Tournament, queries
+from arena_server.store import GameStatus, Status, Store, Tournament, contracts, queries
 from arena_server.store.tables import AMENDMENT
 from arena_server.store.verify import verify
 
@@ -329,19 +331,37 @@ def test_whatever_happens_it_is_sound_and_ends(of: str, bots: int, steps: list[i
         sound(store, "cup")
 
 
+def test_an_amendment_costs_as_much_as_it_adds(store: Store) -> None:
+    store.enter(tiny_spec(0, 3, format="season"), name="cup")
+    with store.lock(queries.tournament(store, "cup")) as lock:
+        tournament = lock.tournament
+        for bots in range(1, 41):
+            tournament = store.extend(tournament, tiny_spec(bots, 3, format="season"))
+        tournament = store.withdraw(tournament, 7)
+    assert [terms.spec.entrants for terms in tournament.terms] == [entrants(bots) for bots in (*range(41), 40)]
+    assert [terms.spec.withdrawn for terms in tournament.terms] == [()] * 41 + [((7, 1),)]
+    with store.database.read() as connection:
+        told = [len(one) for one in connection.execute(select(AMENDMENT.c.contract)).scalars()]
+    assert max(told) < 2 * min(told[:-1])
+    sound(store, "cup")
+
+
 # What an edit of an amendment does
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
-    """Played, extended, played, one withdrawn, extended, played."""
+@pytest.fixture(scope="module", params=["all told as growth", "some told whole"])
+def grown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
+    """Played, extended, played, one withdrawn, extended, played; perhaps in part by an earlier arena."""
     path = str(tmp_path_factory.mktemp("amendments") / "arena.db")
     with Store.open(path) as store:
         begin(store, patchwork_spec(2, 2, seed=None), name="cup").lock.release()
         play_on(store, "cup")
-        extend(store, patchwork_spec(3, 2, seed=None), "cup")
-        play_on(store, "cup")
-        withdraw(store, "cup", 1)
+        with pytest.MonkeyPatch.context() as earlier:
+            if request.param == "some told whole":
+                earlier.setattr(contracts, "amended", lambda _before, after: contracts.whole(after))
+            extend(store, patchwork_spec(3, 2, seed=None), "cup")
+            play_on(store, "cup")
+            withdraw(store, "cup", 1)
         extend(store, patchwork_spec(4, 2, seed=None), "cup")
         play_on(store, "cup")
         yield store, path
@@ -377,7 +397,7 @@ def changed(column: str, value: Any) -> object:
         case int():
             return value + 50
         case _ if column == "contract":
-            return value.replace('"games":2', '"games":4')
+            return re.sub(r"[0-9](?=[^0-9]*$)", lambda digit: str((int(digit[0]) + 1) % 10), value)
         case _:
             return f"{value[:-1]}{'0' if value[-1] != '0' else '1'}"
 
