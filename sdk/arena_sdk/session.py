@@ -285,7 +285,7 @@ class Session:
         worker.submit(lambda: self._send(table.start(started)))
         if started.handle in self._resigned:  # on a stream that was lost
             self._send(pb.PlayRequest(resign=pb.Resign(handle=started.handle)))
-        if not known:
+        if not known and not started.trial:
             self._count()
 
     def _count(self) -> None:

@@ -133,6 +133,7 @@ class RegisteredBot(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     RETIRED_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
+    ADMISSION_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """Name of the bot."""
     version: _builtins.str
@@ -143,6 +144,8 @@ class RegisteredBot(_message.Message):
     """When it was registered, UTC, ISO 8601."""
     retired: _builtins.str
     """When it was retired, likewise; empty while it plays."""
+    admission: _builtins.str
+    """What the admission test says: "new", "admitted", or "failed: " and why; empty for a bot of the house."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """First characters of the bot's tokens that are good."""
@@ -156,10 +159,11 @@ class RegisteredBot(_message.Message):
         created: _builtins.str = ...,
         retired: _builtins.str = ...,
         tokens: _abc.Iterable[_builtins.str] | None = ...,
+        admission: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "created", b"created", "owner", b"owner", "retired", b"retired", "tokens", b"tokens", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["admission", b"admission", "bot", b"bot", "created", b"created", "owner", b"owner", "retired", b"retired", "tokens", b"tokens", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

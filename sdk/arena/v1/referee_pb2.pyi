@@ -528,6 +528,7 @@ class GameStarted(_message.Message):
     TIME_CONTROL_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     PLIES_FIELD_NUMBER: _builtins.int
+    TRIAL_FIELD_NUMBER: _builtins.int
     handle: _builtins.str
     """Names the game of this seat in every later message; opaque."""
     game: _builtins.str
@@ -538,6 +539,8 @@ class GameStarted(_message.Message):
     """The letter of this bot's seat."""
     seed: _builtins.int
     """This seat's seed, the same for every attempt at this game."""
+    trial: _builtins.bool
+    """Whether the game only tests the bot, before it plays rated games."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___Seat]:
         """All seats in order."""
@@ -566,10 +569,11 @@ class GameStarted(_message.Message):
         time_control: Global___TimeControl | None = ...,
         seed: _builtins.int = ...,
         plies: _abc.Iterable[_builtins.str] | None = ...,
+        trial: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "game", b"game", "handle", b"handle", "plies", b"plies", "rules", b"rules", "seat", b"seat", "seats", b"seats", "seed", b"seed", "time_control", b"time_control"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "game", b"game", "handle", b"handle", "plies", b"plies", "rules", b"rules", "seat", b"seat", "seats", b"seats", "seed", b"seed", "time_control", b"time_control", "trial", b"trial"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena_server.cli.options import AsJson, Db, Socket
+
+if TYPE_CHECKING:
+    from arena_server.store.registry import Registered
 
 bots = typer.Typer(
     add_completion=False,
@@ -59,12 +63,14 @@ def list_(*, server: Socket = None, db: Db = None, as_json: AsJson = False) -> N
     if as_json:
         show_json({"bots": [asdict(one) for one in found]})
         return
-    columns = [Column(name, left=True) for name in ("bot", "version", "owner", "added", "retired", "tokens")]
-    rows = [
-        (one.bot, one.version, one.owner, one.created, one.retired or "", " ".join(f"{hint}..." for hint in one.tokens))
-        for one in found
-    ]
-    show(Grid(tuple(columns), rows))
+    names = ("bot", "version", "owner", "added", "retired", "tokens")
+    columns = (*[Column(name, left=True) for name in names], Column("admission", left=True, wraps=True))
+    show(Grid(columns, [_row(one) for one in found]))
+
+
+def _row(one: Registered) -> Sequence[str]:
+    hints = " ".join(f"{hint}..." for hint in one.tokens)
+    return one.bot, one.version, one.owner, one.created, one.retired or "", hints, one.admission
 
 
 @bots.command()

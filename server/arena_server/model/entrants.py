@@ -74,11 +74,13 @@ class Identity:
     Attributes:
         owner: number of the bot's owner.
         versions: those that may play, the newest last.
+        admitted: those that have passed the admission test.
     """
 
     bot: str
     owner: int
     versions: tuple[str, ...]
+    admitted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ class Assignment:
         seeds: each seat's own seed, in seat order.
         alone: whether no other game may run beside it (a retry after a stall).
         anonymous: whether bots are not told whom they play.
+        trial: whether it only tests a bot: it belongs to no tournament and goes on no record.
     """
 
     planned: PlannedGame
@@ -73,6 +74,7 @@ class Assignment:
     seeds: tuple[int, ...]
     alone: bool = False
     anonymous: bool = False
+    trial: bool = False
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
@@ -83,14 +83,18 @@ class Guests(Lobby):
     Args:
         game: what is played here.
         identify: who has the token with that SHA-256; None: nobody.
+        admission: whether a version must have passed the admission test to be given games.
 
     Attributes:
         changed: called whenever one comes, goes, or asks for no more games.
         notes: told what the organiser should read.
     """
 
-    def __init__(self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]]) -> None:
+    def __init__(
+        self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]], *, admission: bool = False
+    ) -> None:
         super().__init__(game)
+        self._admission = admission
         self.changed: Callable[[], None] = lambda: None
         self.notes: Callable[[str], None] = lambda _line: None
         self._identify = identify
@@ -131,13 +135,37 @@ class Guests(Lobby):
         return Guest(self._guests[entrant][0], stalls)
 
     def present(self) -> list[Present]:
-        """Those that are connected and want games."""
-        found = []
+        """Those that are connected, want games and may have them."""
+        return [one for one, admitted in self._here() if admitted]
+
+    def newcomers(self) -> list[Present]:
+        """Those that are connected and want games, and have to pass the admission test before."""
+        return [one for one, admitted in self._here() if not admitted]
+
+    def let_in(self, entrant: Entrant) -> None:
+        """It has passed the test: known at once, and not only once the registry is read again."""
+        _, sha256 = self._guests[entrant]
+        identity = self._identities[sha256]
+        self._identities[sha256] = replace(identity, admitted=identity.admitted | {entrant.version})
+        self.changed()
+
+    async def tell(self, entrant: Entrant, text: str) -> None:
+        """Something that its author should know, where it is connected."""
+        await self._guests[entrant][0].send(pb.PlayResponse(notice=pb.Notice(text=text)).SerializeToString())
+
+    async def turn_away(self, entrant: Entrant, why: str) -> None:
+        """Says Goodbye to one that failed, where it is a guest and connected."""
+        if entrant in self._guests:
+            await self._guests[entrant][0].end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_FAILED, text=why)))
+
+    def _here(self) -> Iterator[tuple[Present, bool]]:
+        """Those that are connected and want games, each with whether it is admitted."""
         for entrant, (session, sha256) in self._guests.items():
             if session.connected and not session.leaving and session.hello is not None:
                 at_once = max(1, min(session.hello.games_at_once, MAX_GAMES_AT_ONCE))
-                found.append(Present(entrant, self._identities[sha256].owner, at_once))
-        return found
+                identity = self._identities[sha256]
+                admitted = not self._admission or entrant.version in identity.admitted
+                yield Present(entrant, identity.owner, at_once), admitted
 
     def _tell(self) -> None:
         self.changed()

@@ -27,6 +27,7 @@ def game_started(handle: str, effect: Begin, match: Match) -> bytes:
         time_control=_time_control(assignment.spec.time_control),
         seed=assignment.seeds[index],
         plies=effect.plies,
+        trial=assignment.trial,
     )
     return pb.PlayResponse(game_started=message).SerializeToString()
 

@@ -16,13 +16,20 @@ def registered_message(one: Registered) -> pb.RegisteredBot:
         created=one.created,
         retired=one.retired or "",
         tokens=one.tokens,
+        admission=one.admission,
     )
 
 
 def registered_of(message: pb.RegisteredBot) -> Registered:
     """Reads ``registered_message`` back."""
     return Registered(
-        message.bot, message.version, message.owner, message.created, message.retired or None, tuple(message.tokens)
+        bot=message.bot,
+        version=message.version,
+        owner=message.owner,
+        created=message.created,
+        retired=message.retired or None,
+        tokens=tuple(message.tokens),
+        admission=message.admission,
     )
 
 

@@ -131,7 +131,7 @@ class Spectators:
 
     async def _look(self) -> None:
         assert self._live is not None
-        now = {_id(game): game for game in self._live.running()}
+        now = {_id(game): game for game in self._live.running() if not game.assignment.trial}
         before, self._seen = self._seen, now
         for key, game in now.items():
             old = before.get(key)

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena_server.model import Entrant, Identity, UserError
+from arena_server.store import admissions
 from arena_server.store.database import Database
 from arena_server.store.tables import BOT, OWNER, TOKEN, VERSION
 from arena_server.store.tournaments import now
@@ -43,6 +44,8 @@ class Registered:
     Attributes:
         retired: when it was, UTC; None while it plays.
         tokens: the first characters of the bot's tokens that are good.
+        admission: what the admission test says: ``new``, ``admitted``, or ``failed: `` and why; empty for those that
+            the server launches itself.
     """
 
     bot: str
@@ -51,6 +54,7 @@ class Registered:
     created: str
     retired: str | None
     tokens: tuple[str, ...]
+    admission: str
 
     @property
     def entrant(self) -> Entrant:
@@ -170,8 +174,17 @@ def bots(database: Database) -> list[Registered]:
             select(TOKEN.c.bot_id, TOKEN.c.hint).where(TOKEN.c.revoked_at.is_(None)).order_by(TOKEN.c.created_at)
         ):
             hints[row.bot_id] = (*hints.get(row.bot_id, ()), row.hint)
+        tested = admissions.states(connection)
         return [
-            Registered(row.name, row.version, row.owner, row.created_at, row.retired_at, hints.get(row.id, ()))
+            Registered(
+                bot=row.name,
+                version=row.version,
+                owner=row.owner,
+                created=row.created_at,
+                retired=row.retired_at,
+                tokens=hints.get(row.id, ()),
+                admission=_admission(row.owner, tested.get((row.id, row.version))),
+            )
             for row in connection.execute(query)
         ]
 
@@ -231,7 +244,8 @@ def bearer(database: Database, sha256: bytes) -> Identity | None:
         # An index compares digests, of which an attacker can choose no prefix; compared once more all the same.
         if row is None or not hmac.compare_digest(row.sha256, sha256):
             return None
-        return Identity(row.name, row.owner_id, _active(connection, row.id))
+        admitted = admissions.admitted(connection, row.id).get(row.id, frozenset())
+        return Identity(row.name, row.owner_id, _active(connection, row.id), admitted)
 
 
 def identities(database: Database) -> dict[bytes, Identity]:
@@ -250,8 +264,10 @@ def identities(database: Database) -> dict[bytes, Identity]:
         active: dict[int, tuple[str, ...]] = {}
         for row in connection.execute(versions):
             active[row.bot_id] = (*active.get(row.bot_id, ()), row.name)
+        admitted = admissions.admitted(connection)
         return {
-            row.sha256: Identity(row.name, row.owner_id, active.get(row.id, ())) for row in connection.execute(tokens)
+            row.sha256: Identity(row.name, row.owner_id, active.get(row.id, ()), admitted.get(row.id, frozenset()))
+            for row in connection.execute(tokens)
         }
 
 
@@ -264,6 +280,13 @@ def retired(database: Database) -> set[tuple[str, str]]:
     )
     with database.read() as connection:
         return {(row.name_key, row.name) for row in connection.execute(query)}
+
+
+def _admission(owner: str, why: str | None) -> str:
+    """What the admission test says of a version, as it failed; None: it was never tested."""
+    if owner.casefold() == HOUSE:
+        return ""
+    return "new" if why is None else f"failed: {why}" if why else "admitted"
 
 
 def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: bool = True) -> int:

@@ -208,6 +208,21 @@ class Token(SQLModel, table=True):
     revoked_at: str | None = None
 
 
+class Admission(SQLModel, table=True):
+    """A test that a version of a bot has passed or failed, before it plays rated games."""
+
+    __table_args__ = (ForeignKeyConstraint(["bot_id", "version"], ["version.bot_id", "version.name"]),)
+
+    bot_id: int = Field(primary_key=True)
+    version: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)  # from 1
+    at: str
+    passed: bool
+    why: str  # it failed, in a line; empty where it passed
+    contract: str | None = Field(default=None, sa_type=Text)  # canonical JSON, of the game that it failed in
+    journal: bytes | None = Field(default=None, sa_type=LargeBinary)  # of that game, as an attempt has it
+
+
 class Stage(SQLModel, table=True):
     """What a stage of a season was planned upon, which does not follow from the contract."""
 
@@ -236,4 +251,5 @@ OWNER = _table("owner")
 BOT = _table("bot")
 VERSION = _table("version")
 TOKEN = _table("token")
+ADMISSION = _table("admission")
 STAGE = _table("stage")

@@ -1,0 +1,163 @@
+"""The admission tests of bots from elsewhere: who has passed, who failed and why, with the game as evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from arena_server.model import Entrant, Result, Spec, UserError, canonical_json
+from arena_server.store import journal
+from arena_server.store.database import Database
+from arena_server.store.tables import ADMISSION, BOT
+
+MAX_FAILED = 5
+WINDOW = timedelta(hours=1)
+"""So many tests of a version may fail within such a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A test that is over.
+
+    Attributes:
+        at: when it ended, UTC.
+        why: it failed, in a line; empty where it passed.
+        game: that it failed in; None where there is none.
+    """
+
+    version: str
+    at: str
+    why: str
+    game: Result | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the version may play rated games."""
+        return not self.why
+
+
+class Failing(NamedTuple):
+    """How often a version failed of late.
+
+    Attributes:
+        times: within the window.
+        last: why it did the last time.
+        until: when the oldest of them leaves the window, UTC.
+    """
+
+    times: int = 0
+    last: str = ""
+    until: str = ""
+
+
+def record(database: Database, entrant: Entrant, why: str = "", game: Result | None = None) -> None:
+    """Writes how a test ended; failed ones from before the window are forgotten.
+
+    Args:
+        database: where.
+        entrant: the version that was tested.
+        why: it failed, in a line; empty: it passed.
+        game: the one that it failed in.
+    """
+    now = datetime.now(UTC)
+    with database.write() as connection:
+        bot = _bot(connection, entrant.name)
+        mine = [ADMISSION.c.bot_id == bot, ADMISSION.c.version == entrant.version]
+        last = connection.execute(select(func.max(ADMISSION.c.number)).where(*mine)).scalar() or 0
+        old = ADMISSION.c.at <= _text(now - WINDOW)
+        connection.execute(delete(ADMISSION).where(*mine, old, ADMISSION.c.passed.is_(False)))
+        connection.execute(
+            insert(ADMISSION).values(
+                bot_id=bot,
+                version=entrant.version,
+                number=last + 1,
+                at=_text(now),
+                passed=not why,
+                why=why,
+                **_evidence(game),
+            )
+        )
+
+
+def failing(database: Database, entrant: Entrant) -> Failing:
+    """How often it failed within the window."""
+    query = (
+        select(ADMISSION.c.at, ADMISSION.c.why)
+        .join(BOT, BOT.c.id == ADMISSION.c.bot_id)
+        .where(BOT.c.name_key == entrant.name.casefold(), ADMISSION.c.version == entrant.version)
+        .where(ADMISSION.c.passed.is_(False), ADMISSION.c.at > _text(datetime.now(UTC) - WINDOW))
+        .order_by(ADMISSION.c.number)
+    )
+    with database.read() as connection:
+        rows = connection.execute(query).all()
+    if not rows:
+        return Failing()
+    return Failing(len(rows), rows[-1].why, _text(datetime.fromisoformat(rows[0].at) + WINDOW))
+
+
+def tests(database: Database, bot: str) -> list[Tested]:
+    """The tests of a bot that are on record, the newest last.
+
+    Raises:
+        UserError: there is no such bot.
+    """
+    with database.read() as connection:
+        of = ADMISSION.c.bot_id == _bot(connection, bot)
+        rows = connection.execute(select(ADMISSION).where(of).order_by(ADMISSION.c.at, ADMISSION.c.number)).all()
+    return [Tested(row.version, row.at, row.why, _game(row)) for row in rows]
+
+
+def states(connection: Connection) -> dict[tuple[int, str], str]:
+    """Of each version that was tested, by the number of its bot: why it failed the last time; empty: it is admitted."""
+    found: dict[tuple[int, str], str] = {}
+    rows = connection.execute(
+        select(ADMISSION.c.bot_id, ADMISSION.c.version, ADMISSION.c.why).order_by(ADMISSION.c.number)
+    )
+    for bot, version, why in rows:
+        if found.get((bot, version)) != "":
+            found[bot, version] = why
+    return found
+
+
+def admitted(connection: Connection, bot: int | None = None) -> Mapping[int, frozenset[str]]:
+    """The versions that have passed, by the number of their bot; of one bot or of all."""
+    query = select(ADMISSION.c.bot_id, ADMISSION.c.version).where(ADMISSION.c.passed)
+    found: dict[int, frozenset[str]] = {}
+    for of, version in connection.execute(query if bot is None else query.where(ADMISSION.c.bot_id == bot)):
+        found[of] = found.get(of, frozenset()) | {version}
+    return found
+
+
+def _bot(connection: Connection, name: str) -> int:
+    found: int | None = connection.execute(
+        select(BOT.c.id).where(BOT.c.name_key == name.casefold())
+    ).scalar_one_or_none()
+    if found is None:
+        raise UserError("no such bot is registered", repr(name), "`arena bots list` shows them")
+    return found
+
+
+def _evidence(game: Result | None) -> dict[str, Any]:
+    """The columns of a game: an entry of a journal that has no chain."""
+    if game is None:
+        return {}
+    spec = game.assignment.spec
+    return {
+        "contract": canonical_json(spec.contract()).decode(),
+        "journal": journal.encode(journal.Entry(game, 0, journal.contract_sha256(spec))),
+    }
+
+
+def _game(row: Any) -> Result | None:
+    if row.journal is None:
+        return None
+    return journal.decode(row.journal, Spec.from_contract(json.loads(row.contract))).result
+
+
+def _text(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
