@@ -183,8 +183,8 @@ class Database:
 class _Frozen(Database):
     """Reads within one transaction."""
 
-    def __init__(self, database: Database, connection: Connection) -> None:
-        super().__init__(database.engine, database.label)
+    def __init__(self, database: Database, connection: Connection) -> None:  # other engines are not made: it is quick
+        self.engine, self.label = database.engine, database.label
         self._connection = connection
 
     @contextmanager

@@ -16,7 +16,7 @@ from arena_server.ratings import Finished, Rating, Tally, counted, fold, probati
 from arena_server.store.tables import ENTRANT, GAME, SEAT
 from arena_server.store.views import GameStatus, Parked
 
-_COUNTS = ("games", "wins", "losses", "draws", "margin_total", "margin_games", "failures", "unstarted")
+COUNTS = ("games", "wins", "losses", "draws", "margin_total", "margin_games", "failures", "unstarted")
 
 # Statements are built once: building one costs more than running it.
 _FIRST_OPEN = select(func.min(GAME.c.number)).where(
@@ -47,7 +47,7 @@ _RATE_SEAT = (
 _UPDATE_ENTRANT = (
     update(ENTRANT)
     .where(ENTRANT.c.tournament_id == bindparam("of"), ENTRANT.c.position == bindparam("place"))
-    .values({name: bindparam(name) for name in ("mu", "sigma", *_COUNTS)})
+    .values({name: bindparam(name) for name in ("mu", "sigma", *COUNTS)})
 )
 
 _PARK = (
@@ -88,7 +88,17 @@ def rated_game(number: int, seats: Sequence[Any]) -> RatedGame:
 
 def tally(row: Any) -> Tally:
     """What a row of ``entrant`` says."""
-    return Tally(Rating(row.mu, row.sigma), **{name: getattr(row, name) for name in _COUNTS})
+    return Tally(
+        Rating(row.mu, row.sigma),
+        row.games,
+        row.wins,
+        row.losses,
+        row.draws,
+        row.margin_total,
+        row.margin_games,
+        row.failures,
+        row.unstarted,
+    )
 
 
 def advance(connection: Connection, tournament_id: int, games: Sequence[RatedGame], draw_probability: float) -> None:
@@ -161,5 +171,5 @@ def _rating(tally: Tally) -> dict[str, float]:
 
 
 def _entrant(tournament_id: int, position: int, tally: Tally) -> dict[str, Any]:
-    counts = {name: getattr(tally, name) for name in _COUNTS}
+    counts = {name: getattr(tally, name) for name in COUNTS}
     return {"of": tournament_id, "place": position, **_rating(tally), **counts}

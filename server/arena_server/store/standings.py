@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, bindparam, func, literal, select
 
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
-from arena_server.ratings import Tally, conservative
-from arena_server.store.folding import tally
+from arena_server.ratings import Rating, Tally, conservative
+from arena_server.store.folding import COUNTS, tally
 from arena_server.store.tables import ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Parked, Progress, Remarks, Standing, Tournament
 
@@ -43,43 +42,42 @@ def standings(
         after: only rows behind this one, wherever it stands now.
         limit: at most so many.
     """
-    order = keys(connection, tournament)
-    spec = tournament.spec
-    begin = 0 if after is None else bisect_right(order, after.order(spec), key=lambda key: key.order(spec))
+    order, spec = _best_first(connection, tournament), tournament.spec
+    begin = 0 if after is None else bisect_right(order, after.order(spec))
     end = len(order) if limit is None else begin + limit
-    return _rows(connection, tournament, order[begin:end], begin)
+    return _rows(connection, tournament, [place for *_, place in order[begin:end]], begin)
 
 
 def standing(connection: Connection, tournament: Tournament, position: int) -> Standing:
     """The row of one entrant."""
-    order = keys(connection, tournament)
-    place = next(place for place, key in enumerate(order) if key.position == position)
-    return _rows(connection, tournament, order[place : place + 1], place)[0]
+    places = [place for *_, place in _best_first(connection, tournament)]
+    return _rows(connection, tournament, [position], places.index(position))[0]
 
 
-def keys(connection: Connection, tournament: Tournament) -> list[Key]:
-    """Of all entrants, best first."""
+_Place = tuple[float, float, str, int]
+"""What a row is sorted by, see ``Key.order``; the last is the entrant."""
+
+
+def _best_first(connection: Connection, tournament: Tournament) -> list[_Place]:
+    """Of all entrants, best first. As by ``Key.order``, spelled out: of many bots this is most of what a page costs."""
     rows, names = connection.execute(_KEYS, {"of": tournament.id}).all(), tournament.spec.name_keys
-    # As by ``Key.order``, spelled out: this is most of what a page of many bots costs.
-    ordered = sorted([(-conservative(mu, sigma), -mu, names[place], place, sigma) for mu, sigma, place in rows])
-    return [Key(-minus_mu, sigma, place) for _, minus_mu, _, place, sigma in ordered]
+    return sorted([(3 * sigma - mu, -mu, names[place], place) for mu, sigma, place in rows])
 
 
-def _rows(connection: Connection, tournament: Tournament, wanted: Sequence[Key], before: int) -> list[Standing]:
+def _rows(connection: Connection, tournament: Tournament, places: Sequence[int], before: int) -> list[Standing]:
     """The rows of these entrants, which follow each other behind so many others."""
     asked: dict[str, Any] = {"of": tournament.id}
-    query = _ENTRANTS
-    if len(wanted) < len(tournament.spec.entrants):
-        query, asked["places"] = _SOME_ENTRANTS, [key.position for key in wanted]
+    query, spec = _ENTRANTS, tournament.spec
+    if len(places) < len(spec.entrants):
+        query, asked["places"] = _SOME_ENTRANTS, places
     rows = {row.position: row for row in connection.execute(query, asked).all()}
-    names, out = tournament.spec.labels, dict(tournament.spec.withdrawn)
+    entrants, names, out = spec.entrants, spec.labels, dict(spec.withdrawn)
     found = []
-    for rank, place in enumerate((key.position for key in wanted), before + 1):
+    for rank, place in enumerate(places, before + 1):
         row = rows[place]
-        shown = _standing(rank, place, entrant(row), tally(row), names[place], withdrawn=place in out)
-        if row.parked is not None:
-            shown = replace(shown, parked=Parked(place, row.parked, row.parked_why))
-        found.append(shown)
+        parked = None if row.parked is None else Parked(place, row.parked, row.parked_why)
+        who = (entrants[place], names[place], Rating(row.mu, row.sigma))
+        found.append(_standing(rank, place, *who, row, withdrawn=place in out, parked=parked))
     return found
 
 
@@ -96,8 +94,8 @@ def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
     named = list(zip(range(len(rows)), rows, labels([who for who, _ in rows]), strict=True))
     best_first = sorted(named, key=lambda row: _order(*row[1]))
     return [
-        _standing(rank, place, *row, label, withdrawn=place in out)
-        for rank, (place, row, label) in enumerate(best_first, 1)
+        _standing(rank, place, who, label, tally.rating, tally, withdrawn=place in out)
+        for rank, (place, (who, tally), label) in enumerate(best_first, 1)
     ]
 
 
@@ -145,7 +143,8 @@ def remarks(connection: Connection, tournament: Tournament) -> Remarks:
 # Statements are built once: building one costs more than running it.
 _NONE, _WATERMARK, _LAST = literal(0), bindparam("watermark", type_=Integer), bindparam("last", type_=Integer)
 _KEYS = select(ENTRANT.c.mu, ENTRANT.c.sigma, ENTRANT.c.position).where(ENTRANT.c.tournament_id == bindparam("of"))
-_ENTRANTS = select(ENTRANT).where(ENTRANT.c.tournament_id == bindparam("of"))
+_SHOWN = (ENTRANT.c[name] for name in ("position", "mu", "sigma", *COUNTS, "parked", "parked_why"))
+_ENTRANTS = select(*_SHOWN).where(ENTRANT.c.tournament_id == bindparam("of"))
 _SOME_ENTRANTS = _ENTRANTS.where(ENTRANT.c.position.in_(bindparam("places", expanding=True)))
 _HOW_FAR = select(TOURNAMENT.c.planned, TOURNAMENT.c.watermark, TOURNAMENT.c.stopped).where(
     TOURNAMENT.c.id == bindparam("of")
@@ -172,24 +171,34 @@ _COUNTS = select(
 )
 
 
-def _standing(  # noqa: PLR0913 - a row has many columns
-    rank: int, position: int, who: Entrant, tally: Tally, label: str, *, withdrawn: bool
+def _standing(  # noqa: PLR0913, PLR0917 - a row has many columns
+    rank: int,
+    position: int,
+    who: Entrant,
+    label: str,
+    rating: Rating,
+    counts: Any,
+    *,
+    withdrawn: bool,
+    parked: Parked | None = None,
 ) -> Standing:
+    """A row of the leaderboard; the counts are a tally's, or its row's."""
     return Standing(
         rank=rank,
         position=position,
         entrant=who,
         label=label,
-        rating=tally.rating,
-        games=tally.games,
-        wins=tally.wins,
-        losses=tally.losses,
-        draws=tally.draws,
-        margin=tally.margin_total / tally.margin_games if tally.margin_games else None,
-        failures=_in_order(tally.failures),
+        rating=rating,
+        games=counts.games,
+        wins=counts.wins,
+        losses=counts.losses,
+        draws=counts.draws,
+        margin=counts.margin_total / counts.margin_games if counts.margin_games else None,
+        failures=_in_order(counts.failures),
         withdrawn=withdrawn,
+        parked=parked,
     )
 
 
 def _in_order(failures: Mapping[str, int]) -> dict[Ending, int]:
-    return {kind: failures[kind] for kind in FAILURES if kind in failures}
+    return {kind: failures[kind] for kind in FAILURES if kind in failures} if failures else {}
