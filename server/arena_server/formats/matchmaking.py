@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 
+from arena_server.formats.doubt import doubt
 from arena_server.formats.tables import Table
 from arena_server.model import Entrant
 
@@ -31,21 +32,6 @@ NOBODY = 0
 _BETA = 25 / 6  # how far one game's luck reaches, in TrueSkill's unit; formats know no ratings
 _EVIDENCE = 4  # tables whose luck, taken together, reaches half as far
 _NEAR = 8  # so many opponents on each side are weighed up
-_TAIL = (0.0000430638, 0.0002765672, 0.0001520143, 0.0092705272, 0.0422820123, 0.0705230784, 1.0)
-
-
-def tail(gap: float) -> float:
-    """The complementary error function of 0 or more, to 3e-7: by Abramowitz and Stegun, 7.1.28.
-
-    It adds, multiplies and divides, which every machine rounds alike; of a library's ``erfc`` the last bit differs
-    between machines, and with it the tables. It never grows, however it is rounded.
-    """
-    power = 0.0
-    for factor in _TAIL:
-        power = power * gap + factor
-    for _ in range(4):
-        power *= power
-    return 1 / power
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,7 @@ class Rules:
     window: int = 40
     patience: int = 3
     playing: float = 0.5
-    doubt: Callable[[float], float] = tail
+    doubt: Callable[[float], float] = doubt
 
 
 @dataclass

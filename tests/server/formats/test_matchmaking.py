@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, count, pairwise
 from random import Random
-from typing import Any
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena_server.formats.matchmaking import NOBODY, Call, Past, Rules, active, tables, tail
+from arena_server.formats.matchmaking import NOBODY, Call, Past, Rules, active, tables
 from arena_server.formats.tables import Table
 from arena_server.model import Entrant, Pairing
 
@@ -184,31 +181,3 @@ def test_a_newcomer_sits_down_at_once_and_who_is_not_there_never() -> None:
     past.add([(0, 1)] * 20 + [(2, 3)] * 20, day=0)
     (table,) = tables(Call(dict.fromkeys((0, 1, 2, 4), NOBODY), (25.0,) * 6, day=0, room=1), past, OFTEN)
     assert 4 in table
-
-
-class Bare:
-    """A number that can be added, multiplied and divided, which IEEE 754 rounds alike everywhere, and nothing else."""
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def __add__(self, other: float) -> Bare:
-        return Bare(self.value + other)
-
-    def __mul__(self, other: Bare | float) -> Bare:
-        return Bare(self.value * (other.value if isinstance(other, Bare) else other))
-
-    __rmul__ = __mul__
-
-    def __rtruediv__(self, other: float) -> Bare:
-        return Bare(other / self.value)
-
-
-@given(st.floats(0, 30), st.floats(0, 30))
-def test_doubt_is_the_same_on_every_machine_and_falls(one: float, other: float) -> None:
-    bare: Any = Bare(one)  # nothing of the library can be called with it
-    told: Any = tail(bare)
-    assert told.value == tail(one)
-    assert tail(one) == pytest.approx(math.erfc(one), abs=3e-7)
-    assert (tail(one) >= tail(other)) == (one <= other) or tail(one) == tail(other)
-    assert 0 < tail(one) <= 1
