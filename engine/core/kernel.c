@@ -252,6 +252,40 @@ static PyObject *get_to_move(PyObject *self, void *unused) {
     return is_over(game) ? PyTuple_New(0) : PyTuple_Pack(1, objects.seats[game->mover]);
 }
 
+/* A quilt in notation. */
+static void write_quilt(char *text, const uint8_t *letters) {
+    for (int row = 0; row < CELLS; row += SIDE) {
+        int empty = 0;
+        for (int cell = row; cell < row + SIDE; cell++) {
+            empty += !letters[cell];
+            if (empty && (letters[cell] || cell == row + SIDE - 1)) {
+                *text++ = (char)('0' + empty);
+                empty = 0;
+            }
+            if (letters[cell])
+                *text++ = (char)letters[cell];
+        }
+        *text++ = '/';
+    }
+    text[-1] = 0;
+}
+
+/* Referee and bots write every position they come to: it is what they compare. */
+static PyObject *get_text(PyObject *self, void *unused) {
+    (void)unused;
+    const Game *game = &kernel(self)->game;
+    char circle[PATCHES + 1] = "-", quilts[2][CELLS + SIDE];
+    for (int i = 0; i < game->left; i++)
+        circle[i] = rules.patches[game->ring[game->first + i]].letter;
+    circle[game->left ? game->left : 1] = 0;
+    for (int seat = 0; seat < 2; seat++)
+        write_quilt(quilts[seat], kernel(self)->letters[seat]);
+    return PyUnicode_FromFormat("%s %s %d,%d %s %d,%d %U%s %c %U", circle, quilts[0], game->buttons[0], game->time[0],
+                                quilts[1], game->buttons[1], game->time[1], objects.seats[game->mover],
+                                game->due ? "*" : "", "-ab"[1 + game->bonus],
+                                PyTuple_GetItem(objects.editions, game->edition));
+}
+
 static PyObject *call_check_on(PyObject *self) {
     return PyObject_CallMethod(self, "_check_on", NULL); /* raises GameOverError */
 }
@@ -573,6 +607,7 @@ static PyGetSetDef properties[] = {
     {"circle", get_circle, NULL, NULL, NULL},
     {"offered", get_offered, NULL, NULL, NULL},
     {"leather_due", get_due, NULL, NULL, NULL},
+    {"text", get_text, NULL, NULL, NULL},
     {"is_over", get_is_over, NULL, NULL, NULL},
     {"to_move", get_to_move, NULL, NULL, NULL},
     {"seat_to_move", get_seat_to_move, NULL, NULL, NULL},
