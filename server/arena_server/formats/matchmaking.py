@@ -63,7 +63,7 @@ class Past:
         first: how many of them each entrant had the first seat of.
         last: the number of the table where each entrant sat last.
         met: how often each two sat together, the lower index first.
-        parted: for one and another, how many tables the one had had when it met the other last.
+        parted: how many tables each of two had had when they met last, likewise.
         day: the last one on which a table was planned, any number that grows.
         today: how often each two sat together on that day.
     """
@@ -73,7 +73,7 @@ class Past:
     first: Counter[int] = field(default_factory=Counter)
     last: dict[int, int] = field(default_factory=dict)
     met: Counter[tuple[int, int]] = field(default_factory=Counter)
-    parted: dict[tuple[int, int], int] = field(default_factory=dict)
+    parted: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     day: int = 0
     today: Counter[tuple[int, int]] = field(default_factory=Counter)
 
@@ -86,11 +86,10 @@ class Past:
             self.own.update(table)
             self.first[table[0]] += 1
             self.last.update(dict.fromkeys(table, self.planned))
-            for one, other in combinations(sorted(table), 2):
-                self.met[one, other] += 1
-                self.today[one, other] += 1
-                self.parted[one, other] = self.own[one]
-                self.parted[other, one] = self.own[other]
+            for pair in combinations(sorted(table), 2):
+                self.met[pair] += 1
+                self.today[pair] += 1
+                self.parted[pair] = self.own[pair[0]], self.own[pair[1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +202,14 @@ class _Choice:
             others = islice(self.order, place, None)
             below = next((other for other in others if self._strangers(one, other)), None)
             if below is not None:
-                apart = max(self._apart(one, below), self._apart(below, one))
+                apart = self._apart(*_pair(one, below))
                 if apart >= self._rules.window // 2:
                     yield _pair(one, below), apart
 
     def _apart(self, one: int, other: int) -> int:
-        return self._past.own[one] - self._past.parted.get((one, other), 0)
+        """How many tables one of them had since they met; the lower index first."""
+        own, since = self._past.own, self._past.parted.get((one, other), (0, 0))
+        return max(own[one] - since[0], own[other] - since[1])
 
     def _strangers(self, one: int, other: int) -> bool:
         owner = self._call.owners[one]
