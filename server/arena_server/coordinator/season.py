@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from arena_server.coordinator.coordinator import Turn
 from arena_server.coordinator.served import TICK, Floor, Served
 from arena_server.coordinator.watching import Watcher
-from arena_server.formats import Stage, season
+from arena_server.formats import season
 from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
-from arena_server.model import Entrant, Pairing
+from arena_server.model import Entrant
 from arena_server.store import Parked, Store, Tournament, registry
-from arena_server.store.dealing import dealt
+from arena_server.store.dealing import shuffled
 from arena_server.store.schedule import planned_games
 
 _DAY = 86_400
@@ -35,18 +35,16 @@ class Season(Served):
         super().__init__(store, tournament, watcher, floor)
         self._past = Past()
         self._stages = 0
-        self._pairings: list[Pairing] = []
         self._parked: set[int] = set()
         self._retired: set[tuple[str, str]] = set()
+        self._ticked = False  # whether the registry was looked at since the last planning
         floor.guests.changed = self._wake.set
 
     # Planning
 
     async def _fill(self) -> bool:
         """Queues what a server before this one has left."""
-        days = await self._recorder.call(self._store.days, self.tournament)
-        for stage in await self._recorder.call(self._store.pairings, self.tournament):
-            self._note(stage.pairings, days[stage.number])
+        self._stages, self._past = await self._recorder.call(self._store.past, self.tournament)
         standings = await self._recorder.call(self._store.standings, self.tournament)
         self._parked = {standing.parked.entrant for standing in standings if standing.parked is not None}
         opened = await self._recorder.call(self._store.open_games, self.tournament)
@@ -60,16 +58,17 @@ class Season(Served):
         if self._stopping:
             return
         await self.floor.guests.see_off(self._playing())
-        await self._admit()
-        await self._withdraw()
+        if self._ticked:  # those who come within a tick are one amendment
+            self._ticked = False
+            await self._admit()
+            await self._withdraw()
         while (call := self._call()) is not None and await self._plan_upon(call):
             pass
 
     async def _admit(self) -> None:
         """Whoever is new joins as a late entrant."""
         spec = self.tournament.spec
-        known = set(spec.entrants)
-        new = [one for one in self.floor.present() if one.entrant not in known]
+        new = [one for one in self.floor.present() if one.entrant not in spec.places]
         if new:
             entrants = spec.entrants + tuple(one.entrant for one in new)
             grown = replace(spec, entrants=entrants, late=(), withdrawn=())
@@ -107,25 +106,21 @@ class Season(Served):
 
     async def _plan_upon(self, call: Call) -> bool:
         """Plans a stage; False where nobody may meet."""
-        known, tallies = await self._recorder.call(self._store.rated, self.tournament)
+        known, ratings = await self._recorder.call(self._store.rated, self.tournament)
         call = replace(call, known=known)
-        ratings = [tally.rating.mu for tally in tallies]
         pairings = season.pairings(self.tournament.spec, call, ratings, self._past)
         if not pairings:
             return False
-        number = self._stages + 1
-        given = dealt(self.tournament.at(number), self.game, [Stage(1, self._pairings)], pairings)
+        number, tables, spec = self._stages + 1, self._past.planned, self.tournament.spec
+        terms = self.tournament.at(number)
+        given = shuffled(terms, self.game, tables + 1, [spec.deals] * len(pairings))
         await self._recorder.write(partial(self._store.add_stage, call=call), self.tournament, number, pairings, given)
-        first = (1 + len(self._pairings), 1 + len(self._pairings) * self.tournament.spec.seats)
+        first = (tables + 1, tables * spec.seats + 1)
         planned = planned_games(self.tournament.name, number, pairings, given, first)
         self._queue.extend(Turn(one) for one in planned)
-        self._note(pairings, call.day)
+        self._stages = number
+        season.note(self._past, pairings, call.day)
         return True
-
-    def _note(self, pairings: Sequence[Pairing], day: int) -> None:
-        self._stages += 1
-        self._pairings.extend(pairings)
-        season.note(self._past, pairings, day)
 
     def _park(self, parked: Parked) -> None:
         self._parked.add(parked.entrant)
@@ -153,6 +148,7 @@ class Season(Served):
                 for entrant in sorted(entrants, key=_key):
                     self.watcher.notes(f"{entrant.label} {change}")
             before = now
+            self._ticked = True
             self._wake.set()
             await asyncio.sleep(TICK)
 

@@ -114,8 +114,8 @@ class Served(Coordinator):
 
     def _places(self) -> dict[int, Present]:
         """The entrants that are there, by index."""
-        here = {one.entrant: one for one in self.floor.present()}
-        return {place: here[one] for place, one in enumerate(self.tournament.spec.entrants) if one in here}
+        places = self.tournament.spec.places
+        return {places[one.entrant]: one for one in self.floor.present() if one.entrant in places}
 
     def _running(self) -> Iterator[Turn]:
         return (turn for turn in self._turns.values() if turn.planned.number in self._on)

@@ -132,6 +132,11 @@ class Spec:
         )
 
     @cached_property
+    def places(self) -> Mapping[Entrant, int]:
+        """The entrants' indices."""
+        return {entrant: place for place, entrant in enumerate(self.entrants)}
+
+    @cached_property
     def name_keys(self) -> tuple[str, ...]:
         """Of the entrants, in their order: their names as they are compared."""
         return tuple(entrant.name.casefold() for entrant in self.entrants)

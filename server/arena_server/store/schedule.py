@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from arena_engine.game import Outcome
-from arena_server.formats import Counted, Stage
+from arena_server.formats import Counted, Stage, season
+from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
 from arena_server.model import ArenaError, Pairing, PlannedGame
 from arena_server.store import advancing
 from arena_server.store.database import Database
 from arena_server.store.tables import GAME, SEAT, STAGE, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
+
+_AT_ONCE = 1000
+"""Rows that are in memory, of as many as a season has."""
 
 
 def add_stage(  # noqa: PLR0913 - as of the store
@@ -112,33 +117,37 @@ def _here(entrant: int, owner: int = 0, busy: int = 0) -> Here:
     return Here(entrant, owner, bool(busy))
 
 
-def days(database: Database, tournament: Tournament) -> dict[int, int]:
-    """On which day each stage of a season was planned, by number."""
-    query = select(STAGE.c.number, STAGE.c.day).where(STAGE.c.tournament_id == tournament.id)
+def past(database: Database, tournament: Tournament) -> tuple[int, Past]:
+    """How many stages of a season are planned, and what they amount to."""
+    days = select(STAGE.c.number, STAGE.c.day).where(STAGE.c.tournament_id == tournament.id)
+    found, number = Past(), 0
     with database.read() as connection:
-        return {row.number: row.day for row in connection.execute(query)}
+        day_of = {row.number: row.day for row in connection.execute(days)}
+        for number, planned in _planned_stages(connection, tournament):
+            season.note(found, planned, day_of[number])
+    return number, found
 
 
 def pairings(database: Database, tournament: Tournament) -> list[Stage]:
     """Every stage with its pairings, whether played or not, without results."""
-    first = func.min(GAME.c.number).label("number")
-    of = GAME.c.tournament_id == tournament.id
-    firsts = select(GAME.c.stage, first).where(of).group_by(GAME.c.stage, GAME.c.pairing).subquery()
-    query = (
-        select(firsts.c.stage, firsts.c.number, SEAT.c.entrant)
-        .join(SEAT, (SEAT.c.tournament_id == tournament.id) & (SEAT.c.number == firsts.c.number))
-        .order_by(firsts.c.number, SEAT.c.seat)
-    )
     with database.read() as connection:
-        rows = connection.execute(query).all()
-    by_stage = groupby(rows, key=lambda row: row.stage)
-    return [Stage(stage, tuple(_pairings(group))) for stage, group in by_stage]
+        return [Stage(number, tuple(planned)) for number, planned in _planned_stages(connection, tournament)]
 
 
-def _pairings(rows: Iterable[Any]) -> Iterator[Pairing]:
-    """From the seats of their first games."""
-    for _, seats in groupby(rows, key=lambda row: row.number):
-        yield Pairing(tuple(row.entrant for row in seats))
+def _planned_stages(connection: Connection, tournament: Tournament) -> Iterator[tuple[int, Iterator[Pairing]]]:
+    """The pairings of every stage, in order. Who sits first in the games of one, game by game, is whom it pairs."""
+    query = (
+        select(GAME.c.stage, GAME.c.pairing, SEAT.c.entrant)
+        .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
+        .where(GAME.c.tournament_id == tournament.id, SEAT.c.seat == 0)
+        .order_by(GAME.c.number)
+        .execution_options(yield_per=_AT_ONCE)
+    )
+    for number, rows in groupby(connection.execute(query), key=attrgetter("stage")):
+        yield (
+            number,
+            (Pairing(tuple(row.entrant for row in games)) for _, games in groupby(rows, key=attrgetter("pairing"))),
+        )
 
 
 def check_epoch(connection: Connection, tournament: Tournament) -> None:

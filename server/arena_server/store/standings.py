@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, bindpar
 
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
 from arena_server.ratings import Rating, Tally, conservative
-from arena_server.store.folding import COUNTS, tally
+from arena_server.store.folding import COUNTS
 from arena_server.store.tables import ENTRANT, GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Parked, Progress, Remarks, Standing, Tournament
 
@@ -81,11 +81,11 @@ def _rows(connection: Connection, tournament: Tournament, places: Sequence[int],
     return found
 
 
-def rated(connection: Connection, tournament: Tournament) -> tuple[int, list[Tally]]:
-    """Number of the last game that is rated, and the tallies after it in the order of entry."""
-    watermark = connection.execute(select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id)).scalar_one()
-    query = select(ENTRANT).where(ENTRANT.c.tournament_id == tournament.id).order_by(ENTRANT.c.position)
-    return watermark, [tally(row) for row in connection.execute(query)]
+def rated(connection: Connection, tournament: Tournament) -> tuple[int, dict[int, float]]:
+    """Number of the last game that is rated, and the mean of every entrant after it."""
+    of = {"of": tournament.id}
+    _, watermark, _ = connection.execute(_HOW_FAR, of).one()
+    return watermark, {place: mu for mu, _, place in connection.execute(_KEYS, of)}
 
 
 def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:

@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from arena_server.formats import Stage
+from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call
 from arena_server.model import About, Pairing, PlannedGame, Result, Spec
-from arena_server.ratings import Tally
 from arena_server.store import amendments, descriptions, lead, lock, schedule, standings, stopping, tournaments, writer
 from arena_server.store.database import Database
 from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
@@ -196,12 +196,12 @@ class Store:
         """Every stage with its pairings, whether played or not, without results."""
         return schedule.pairings(self.database, tournament)
 
-    def days(self, tournament: Tournament) -> dict[int, int]:
-        """On which day, since 1970, each stage of a season was planned, by number."""
-        return schedule.days(self.database, tournament)
+    def past(self, tournament: Tournament) -> tuple[int, Past]:
+        """How many stages of a season are planned, and what they amount to."""
+        return schedule.past(self.database, tournament)
 
-    def rated(self, tournament: Tournament) -> tuple[int, list[Tally]]:
-        """Number of the last game that is rated, and the tallies after it in the order of entry."""
+    def rated(self, tournament: Tournament) -> tuple[int, dict[int, float]]:
+        """Number of the last game that is rated, and the mean of every entrant after it."""
         with self.database.read() as connection:
             return standings.rated(connection, tournament)
 

@@ -34,9 +34,9 @@ class Season:
         self.past = Past()
 
     def plan(self, *present: int, room: int = 1, rules: int = max(season.RULES)) -> None:
-        known, tallies = self.store.rated(self.tournament)
+        known, ratings = self.store.rated(self.tournament)
         call = Call(1, known, tuple(map(Here, present)), room, rules)
-        pairings = season.pairings(self.tournament.spec, call, [one.rating.mu for one in tallies], self.past)
+        pairings = season.pairings(self.tournament.spec, call, ratings, self.past)
         season.note(self.past, pairings, 1)
         before = self.store.pairings(self.tournament)
         terms = self.tournament.at(len(before) + 1)
