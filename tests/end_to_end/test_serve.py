@@ -137,7 +137,7 @@ def test_a_second_server_is_refused(site: Site) -> None:
         (("--db", "other.db", "--anchor", "nobody"), "not an anchor"),
     ):
         done = arena("serve", *options, cwd=site.folder)
-        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
     with grpc.insecure_channel(f"unix:{socket}") as channel:
         health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
 

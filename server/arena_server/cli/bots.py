@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, Socket
+from arena_server.cli.options import AsJson, Db, Socket, group
 
 if TYPE_CHECKING:
     from arena_server.store.registry import Registered
 
-bots = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Register, list and retire bots that play on a standing server.",
-)
+bots = group("Register, list and retire bots that play on a standing server.")
 
 Bot = Annotated[str, typer.Argument(metavar="BOT", help="Its name: letters, digits, '.', '_' and '-'.")]
 

@@ -17,7 +17,7 @@ import typer
 
 from arena_engine.game import SEATS, DealError, find
 from arena_engine.suites import Candidate, Screening, candidate
-from arena_server.cli.options import AsJson, Edition, program
+from arena_server.cli.options import AsJson, Edition, group, program
 from arena_server.model import UserError
 
 GAME = "patchwork"
@@ -26,7 +26,7 @@ PATIENCE = 1000
 AHEAD = 2
 """Candidates under way or waiting, per job."""
 
-deals = typer.Typer(add_completion=False, rich_markup_mode=None, help="Make suites of deals.")
+deals = group("Make suites of deals.")
 
 
 @deals.callback()

@@ -10,7 +10,7 @@ import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.export import Form
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, elsewhere
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, elsewhere, group
 from arena_server.model import Ending
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LAST_NUMBER = 10**9
 
 Bot = Annotated[str | None, typer.Option(metavar="BOT", help="Only games of this bot: a name, or name and version.")]
 
-games = typer.Typer(add_completion=False, rich_markup_mode=None, help="List, show and export games.")
+games = group("List, show and export games.")
 
 
 @games.command("list")

@@ -54,6 +54,11 @@ class Progress(StrEnum):
     NONE = "none"
 
 
+def group(told: str) -> typer.Typer:
+    """A command with commands below it; `told` is what ``--help`` says of it."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, help=told)
+
+
 def program() -> str:
     """How the user can call this command again: a virtual environment's need not be on the path."""
     return "arena" if shutil.which("arena") or not sys.argv[0].endswith("arena") else os.path.relpath(sys.argv[0])

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson
+from arena_server.cli.options import AsJson, group
 
 if TYPE_CHECKING:
     from arena_server.service.administering import ServerStatus
 
-server = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="See what a standing server does, or stop it.",
-)
+server = group("See what a standing server does, or stop it.")
 
 At = Annotated[str, typer.Option("--server", metavar="unix:PATH", help="Its socket, as `arena serve --socket` has it.")]
 

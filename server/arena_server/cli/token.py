@@ -6,14 +6,9 @@ from typing import Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, Socket
+from arena_server.cli.options import AsJson, Db, Socket, group
 
-token = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Give a registered bot a token, change it or take it away.",
-)
+token = group("Give a registered bot a token, change it or take it away.")
 
 Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the registered bot.")]
 

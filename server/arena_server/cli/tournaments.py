@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Ca, Db, Server
+from arena_server.cli.options import AsJson, Ca, Db, Server, group
 
 if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
     from arena_server.store import Progress, Tournament
 
-tournaments = typer.Typer(add_completion=False, rich_markup_mode=None, help="List and show tournaments.")
+tournaments = group("List and show tournaments.")
 
 
 @tournaments.callback(invoke_without_command=True)

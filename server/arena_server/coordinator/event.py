@@ -155,6 +155,7 @@ class Event:
 def prepare_grpc() -> None:
     """Sets what grpc reads when it is imported; what the user has set stays."""
     os.environ.setdefault("GRPC_EXPERIMENTS", EVENT_ENGINE_OFF)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # we tell what is wrong: its lines come between those of a log
 
 
 def bots_of(settings: Settings) -> list[Bot]:

@@ -43,6 +43,7 @@ class Dialled:
     patience_s = 10.0
 
     def __init__(self, server: str, ca: Path | None = None) -> None:
+        _check(server)
         self.label = server
         options = [("grpc.max_receive_message_length", MAX_ANSWER)]
         if ca is None and _is_here(server):
@@ -77,6 +78,12 @@ class Dialled:
             return kind(**json.loads(parts))
         what = f"no answer from the server ({error.code().name.lower().replace('_', ' ')}: {error.details()})"
         return ArenaError(what, self.label, "check the address, and --ca where it has a certificate of its own")
+
+
+def _check(server: str) -> None:
+    _, colon, port = server.rpartition(":")
+    if not colon or not (port.isdigit() or server.startswith(LOCAL)):
+        raise UserError("not an address", repr(server), "write HOST:PORT, or unix:PATH")
 
 
 def _is_here(server: str) -> bool:
