@@ -51,7 +51,7 @@ _GOODBYES = {
     pb.GOODBYE_CODE_VERSION: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_RULES: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_PROTOCOL_ERROR: (LOST, "please report it with the bot's log"),
-    pb.GOODBYE_CODE_REPLACED: (DONE, "another process of this bot has connected"),
+    pb.GOODBYE_CODE_REPLACED: (DONE, ""),
     pb.GOODBYE_CODE_FAILED: (FAILED, ""),  # the arena says what to do
 }
 

@@ -142,6 +142,39 @@ def test_a_second_server_is_refused(site: Site) -> None:
         health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
 
 
+def test_a_new_version_takes_the_place_of_the_old(site: Site) -> None:
+    token = site.token("ada")
+    server = site.serve("--bot", "random")
+
+    def board(*options: str) -> set[str]:
+        shown = arena("leaderboard", "--json", *options, cwd=site.folder)
+        return {row["label"] for row in json.loads(shown.stdout)["standings"]} if shown.returncode == 0 else set()
+
+    first = site.join("ada", server.address, token, "--version", "1")
+    wait_for(lambda: server.games("ada 1"), "a game of the old version")
+    added = arena("bots", "add", "ada", "--owner", "owner-ada", "--version", "2", cwd=site.folder)
+    assert added.returncode == 0, added.stderr
+    assert first.process.poll() is None  # it plays until the new one is there
+    site.join("ada", server.address, token, "--version", "2")
+    first.wait()
+    assert "ada 2 plays in its place" in first.text()
+    wait_for(lambda: server.games("ada 2"), "a game of the new version")
+    assert board() == {"ada 2", "random 1.0"}
+    assert board("--all-versions") == {"ada 1", "ada 2", "random 1.0"}
+
+    again = site.join("ada", server.address, token, "--version", "1")
+    again.wait()
+    assert "ada 2 plays in its place" in again.text()
+    arena("bots", "retire", "ada", "--version", "2", cwd=site.folder)
+    site.joined[1].wait()
+    wait_for(lambda: board() == {"ada 1", "random 1.0"}, "the new version to be taken out")
+    before = len(server.games("ada 1"))
+    site.join("ada", server.address, token, "--version", "1")
+    wait_for(lambda: len(server.games("ada 1")) > before, "the old version to play again")
+    assert server.stop() == 0
+    check(site.folder)
+
+
 def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
     socket = f"unix:{site.folder / 'socket'}"
     server = site.serve("--bot", "random", "--socket", "socket")

@@ -25,6 +25,12 @@ def tiny_spec(bots: int = 3, games: int = 6, **more: Any) -> Spec:
     return Spec(entrants(bots), games=games, **{**plain, **more})
 
 
+def versions_spec() -> Spec:
+    """A season of two versions of one bot, another's two of which the later is to be withdrawn, and a third bot."""
+    versions = (("ada", "1"), ("bob", "1"), ("eve", "1"), ("ADA", "2"), ("eve", "2"))
+    return replace(patchwork_spec(), entrants=tuple(Entrant(*one, "") for one in versions), format="season")
+
+
 def patchwork_spec(bots: int = 3, games: int = 4, **more: Any) -> Spec:
     return Spec(entrants(bots), games=games, **{"deals": (("edition", "original"),), "seed": "7", **more})
 

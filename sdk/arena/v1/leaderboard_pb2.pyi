@@ -334,6 +334,7 @@ class GetLeaderboardRequest(_message.Message):
     RATING_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_FIELD_NUMBER: _builtins.int
+    ALL_VERSIONS_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     rating: Global___Rating.ValueType
@@ -342,6 +343,8 @@ class GetLeaderboardRequest(_message.Message):
     """Usually 100, at most 1000."""
     page: _builtins.str
     """`next_page` of the page before; empty: the first page."""
+    all_versions: _builtins.bool
+    """Whether of a season earlier versions of its bots are wanted, too, and those that are retired."""
     def __init__(
         self,
         *,
@@ -349,10 +352,11 @@ class GetLeaderboardRequest(_message.Message):
         rating: Global___Rating.ValueType = ...,
         page_size: _builtins.int = ...,
         page: _builtins.str = ...,
+        all_versions: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_versions", b"all_versions", "page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -392,12 +396,15 @@ class GetLeaderboardResponse(_message.Message):
     ABANDONED_FIELD_NUMBER: _builtins.int
     APPROXIMATED_FIELD_NUMBER: _builtins.int
     ANCHORS_FIELD_NUMBER: _builtins.int
+    HIDDEN_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     next_page: _builtins.str
     """`page` of the next page; empty: this is the last."""
     chain_length: _builtins.int
     """Length of the tournament's chain: two pages with the same one belong together."""
+    hidden: _builtins.int
+    """Entrants that are left out: earlier versions of a season's bots, and those that are retired."""
     @_builtins.property
     def progress(self) -> Global___Progress:
         """How many games are where."""
@@ -429,10 +436,11 @@ class GetLeaderboardResponse(_message.Message):
         abandoned: _abc.Iterable[_builtins.int] | None = ...,
         approximated: _abc.Iterable[_builtins.int] | None = ...,
         anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        hidden: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "anchors", b"anchors", "approximated", b"approximated", "chain_length", b"chain_length", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "anchors", b"anchors", "approximated", b"approximated", "chain_length", b"chain_length", "hidden", b"hidden", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

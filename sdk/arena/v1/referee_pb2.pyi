@@ -126,7 +126,7 @@ class _GoodbyeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GoodbyeCo
     GOODBYE_CODE_PROTOCOL_ERROR: _GoodbyeCode.ValueType  # 5
     """A message that makes no sense."""
     GOODBYE_CODE_REPLACED: _GoodbyeCode.ValueType  # 6
-    """Another stream of this bot took its place."""
+    """Another stream of this bot took its place, or a later version of it."""
     GOODBYE_CODE_FAILED: _GoodbyeCode.ValueType  # 7
     """The bot failed its admission test, or so often in rated games that it plays no more."""
 
@@ -146,7 +146,7 @@ GOODBYE_CODE_RULES: GoodbyeCode.ValueType  # 4
 GOODBYE_CODE_PROTOCOL_ERROR: GoodbyeCode.ValueType  # 5
 """A message that makes no sense."""
 GOODBYE_CODE_REPLACED: GoodbyeCode.ValueType  # 6
-"""Another stream of this bot took its place."""
+"""Another stream of this bot took its place, or a later version of it."""
 GOODBYE_CODE_FAILED: GoodbyeCode.ValueType  # 7
 """The bot failed its admission test, or so often in rated games that it plays no more."""
 Global___GoodbyeCode: _TypeAlias = GoodbyeCode  # noqa: Y015

@@ -35,6 +35,9 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
         list[str] | None,
         typer.Option(metavar="BOT=ELO", help="With --full: fix a bot's Elo, so that tournaments compare."),
     ] = None,
+    all_versions: Annotated[
+        bool, typer.Option("--all-versions", help="Of a season, earlier and retired versions of its bots, too.")
+    ] = False,
     server: Server = None,
     ca: Ca = None,
     db: Db = None,
@@ -49,7 +52,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
         raise UserError("an option of --full without it", given[0], "add --full")
     if not full:
         with reader(db, server, ca, quiet=as_json) as source:
-            print_leaderboard(source, tournament, as_json=as_json)
+            print_leaderboard(source, tournament, all_versions=all_versions, as_json=as_json)
         return
     if server is not None:
         raise UserError("--full reads every game", f"--server {server}", "run it where the database is")
@@ -61,7 +64,9 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
         print_full(store, tournament, choice, anchors.read(anchor or ()), as_json=as_json)
 
 
-def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool = False) -> None:
+def print_leaderboard(
+    source: Reader, name: str | None = None, *, all_versions: bool = False, as_json: bool = False
+) -> None:
     """Prints the standings of the tournament of that name, by default of the one started last."""
     from arena_server.cli.output import say, show, show_json
     from arena_server.cli.places import places_dict, print_places
@@ -69,7 +74,7 @@ def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool 
     from arena_server.store import stopping
     from arena_server.text import clean
 
-    board = source.leaderboard(name)
+    board = source.leaderboard(name, all_versions=all_versions)
     table = source.table(board.tournament)
     if as_json:
         show_json({**leaderboard_dict(board), **places_dict(board.tournament, table)})
@@ -77,6 +82,9 @@ def print_leaderboard(source: Reader, name: str | None = None, *, as_json: bool 
     say(f"tournament {board.tournament.name}: {board.progress}")
     show(standings_grid(board.standings))
     print_places(board, table)
+    if board.hidden:
+        print()
+        say(f"earlier and retired versions that are not shown: {board.hidden}; --all-versions shows them")
     for standing in board.standings:
         if standing.parked is not None:
             number, why = standing.parked.number, standing.parked.why
@@ -106,6 +114,7 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
             "cancelled": progress.cancelled,
         },
         "remarks": board.remarks.as_dict(),
+        "hidden": board.hidden,
         "stop": stopping.as_dict(board.tournament),
         "standings": [standing_dict(standing) for standing in board.standings],
     }

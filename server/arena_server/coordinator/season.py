@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from arena_server.formats import season
 from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
 from arena_server.model import Entrant
+from arena_server.referee.guests import Present
 from arena_server.store import Parked, Store, Tournament, registry
 from arena_server.store.dealing import shuffled
 from arena_server.store.schedule import planned_games
@@ -37,6 +38,8 @@ class Season(Served):
         self._stages = 0
         self._parked: set[int] = set()
         self._retired: set[tuple[str, str]] = set()
+        self._ages: dict[tuple[str, str], int] = {}  # of the registry's versions, the oldest first
+        self._newest: dict[str, Entrant] = {}  # the version that plays, by the name of the bot
         self._ticked = False  # whether the registry was looked at since the last planning
         floor.guests.changed = self._wake.set
 
@@ -46,6 +49,8 @@ class Season(Served):
         """Queues what a server before this one has left."""
         self._stages, self._past = await self._recorder.call(self._store.past, self.tournament)
         standings = await self._recorder.call(self._store.standings, self.tournament)
+        self._know(await self._recorder.call(registry.versions, self._store.database))
+        self._choose()
         self._parked = {standing.parked.entrant for standing in standings if standing.parked is not None}
         opened = await self._recorder.call(self._store.open_games, self.tournament)
         self._queue.extend(Turn(planned, voids) for planned, voids in opened)
@@ -57,18 +62,19 @@ class Season(Served):
     async def _plan_on(self) -> None:
         if self._stopping:
             return
-        await self.floor.guests.see_off(self._playing())
         if self._ticked:  # those who come within a tick are one amendment
             self._ticked = False
+            self._choose()
             await self._admit()
             await self._withdraw()
+        await self.floor.guests.see_off(self._playing(), self._replaced())
         while (call := self._call()) is not None and await self._plan_upon(call):
             pass
 
     async def _admit(self) -> None:
         """Whoever is new joins as a late entrant."""
         spec = self.tournament.spec
-        new = [one for one in self.floor.present() if one.entrant not in spec.places]
+        new = [one for one in self._paired() if one.entrant not in spec.places]
         if new:
             entrants = spec.entrants + tuple(one.entrant for one in new)
             grown = replace(spec, entrants=entrants, late=(), withdrawn=())
@@ -93,11 +99,12 @@ class Season(Served):
         room = self.executor.capacity - sum(here >= {*seats} for seats in tables.values())
         if room < 1:
             return None
+        paired = {one.entrant for one in self._paired()}
         load = Counter(entrant for seats in tables.values() for entrant in seats)
         present = tuple(
             Here(place, one.owner, busy=load[place] >= one.games_at_once)
             for place, one in sorted(self._places().items())
-            if place not in self._parked
+            if place not in self._parked and one.entrant in paired
         )
         if sum(not one.busy for one in present) < self.tournament.spec.seats:
             return None
@@ -128,6 +135,35 @@ class Season(Served):
 
     # Who is there
 
+    def _know(self, versions: Mapping[tuple[str, str], bool]) -> None:
+        """What the registry says."""
+        self._retired = {version for version, retired in versions.items() if retired}
+        self._ages = {version: age for age, version in enumerate(versions)}
+
+    def _choose(self) -> None:
+        """Of each bot the newest version of those that play and those that are there."""
+        spec, here = self.tournament.spec, [one.entrant for one in self.floor.present()]
+        plays = [spec.entrants[place] for place in season.active(spec)]
+        self._newest = {one.name.casefold(): one for one in sorted([*plays, *here], key=self._age)}
+
+    def _age(self, entrant: Entrant) -> int:
+        return self._ages.get(_key(entrant), len(self._ages))  # registered since the last look
+
+    def _later(self, entrant: Entrant) -> Entrant | None:
+        """The version of its bot that plays in its place; None where it plays itself."""
+        newest = self._newest.get(entrant.name.casefold(), entrant)
+        return newest if self._age(newest) > self._age(entrant) else None
+
+    def _paired(self) -> list[Present]:
+        """Those that are there, without earlier versions of the same bot."""
+        return [one for one in self.floor.present() if self._later(one.entrant) is None]
+
+    def _replaced(self) -> dict[Entrant, Entrant]:
+        """Those that are there in vain and have played everything that was planned before, with who plays instead."""
+        planned = {self.tournament.spec.entrants[place] for turn in self._queue for place in turn.planned.seats}
+        here = [one.entrant for one in self.floor.present() if one.entrant not in planned]
+        return {one: later for one in here if (later := self._later(one)) is not None}
+
     def _open(self) -> Iterator[Turn]:
         yield from self._queue
         yield from self._running()
@@ -142,7 +178,7 @@ class Season(Served):
         database, before = self._store.database, set[Entrant]()
         while True:
             await self.floor.guests.check(await self._recorder.call(registry.identities, database))
-            self._retired = await self._recorder.call(registry.retired, database)
+            self._know(await self._recorder.call(registry.versions, database))
             now = {one.entrant for one in self.floor.guests.present()}
             for change, entrants in (("is here", now - before), ("has left", before - now)):
                 for entrant in sorted(entrants, key=_key):

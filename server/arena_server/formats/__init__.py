@@ -11,7 +11,7 @@ from arena_server.formats.place import Place
 from arena_server.formats.stage import Counted, Stage
 from arena_server.model import Pairing, Spec, UserError
 
-__all__ = ["FORMATS", "SEASON", "Counted", "Format", "Place", "Stage", "find", "places", "plan"]
+__all__ = ["FORMATS", "SEASON", "Counted", "Format", "Place", "Stage", "active", "find", "places", "plan"]
 
 USUAL_DEALS = 5
 LADDER_ROUNDS = 2  # against the neighbour above, and the one below
@@ -27,6 +27,7 @@ class Format:
         usual_deals: how many deals those who meet play where the user says nothing.
         usual_rounds: the number of rounds where the user says nothing, by entrants; None where rounds are not chosen.
         grows: the fields of a spec that may grow while it goes on or afterwards.
+        active: the entrants, by index, whom its leaderboard shows unless it is asked for all; None: all of them.
         open_ended: whether it is planned upon who is there, by a server, and never done by itself.
     """
 
@@ -35,6 +36,7 @@ class Format:
     usual_deals: int = 1
     usual_rounds: Callable[[int], int] | None = None
     grows: tuple[str, ...] = ()
+    active: Callable[[Spec], frozenset[int]] | None = None
     open_ended: bool = False
 
 
@@ -49,7 +51,7 @@ FORMATS: Mapping[str, Format] = {
 }
 """Every format that a command can play, by its name."""
 SEASON = "season"
-_SERVED = {SEASON: Format(season.plan, grows=("entrants",), open_ended=True)}
+_SERVED = {SEASON: Format(season.plan, grows=("entrants",), active=season.active, open_ended=True)}
 
 
 def find(name: str) -> Format:
@@ -89,6 +91,12 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if spec.withdrawn and len(spec.present(len(closed) + 1)) < spec.seats:
         return None
     return form.plan(spec, closed)
+
+
+def active(spec: Spec) -> frozenset[int] | None:
+    """The entrants, by index, whom the leaderboard shows unless it is asked for all; None: all of them."""
+    form = find(spec.format)
+    return None if form.active is None else form.active(spec)
 
 
 def places(spec: Spec, closed: Sequence[Stage]) -> Sequence[Place] | None:

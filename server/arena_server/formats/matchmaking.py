@@ -22,7 +22,6 @@ from itertools import combinations, islice
 
 from arena_server.formats.doubt import doubt
 from arena_server.formats.tables import Table
-from arena_server.model import Entrant
 
 Strengths = Mapping[int, float] | Sequence[float]
 
@@ -111,16 +110,6 @@ class Call:
     room: int
     busy: frozenset[int] = frozenset()
     seats: int = 2
-
-
-def active(entrants: Sequence[Entrant]) -> frozenset[int]:
-    """The entrants, by index, of the version of their bot that was entered last."""
-    newest = {entrant.name.casefold(): (entrant.version, entrant.digest) for entrant in entrants}
-    return frozenset(
-        place
-        for place, entrant in enumerate(entrants)
-        if newest[entrant.name.casefold()] == (entrant.version, entrant.digest)
-    )
 
 
 def tables(call: Call, past: Past, rules: Rules) -> tuple[Table, ...]:

@@ -57,6 +57,18 @@ class Call:
     rules: int = max(RULES)
 
 
+def active(spec: Spec) -> frozenset[int]:
+    """The entrants, by index, that are paired: of each bot the version that was entered last and is not withdrawn."""
+    out = dict(spec.withdrawn)
+    versions = {
+        place: (name, entrant.version, entrant.digest)
+        for place, (name, entrant) in enumerate(zip(spec.name_keys, spec.entrants, strict=True))
+        if place not in out
+    }
+    newest = {version[0]: version for version in versions.values()}
+    return frozenset(place for place, version in versions.items() if newest[version[0]] == version)
+
+
 def pairings(spec: Spec, call: Call, ratings: Strengths, past: Past) -> tuple[Pairing, ...]:
     """The next stage; none where nobody may meet.
 

@@ -179,11 +179,21 @@ class Guests(Lobby):
         """How many are connected."""
         return sum(session.connected for session, _ in self._guests.values())
 
-    async def see_off(self, playing: Collection[Entrant]) -> None:
-        """Says Goodbye to those that asked for no more games and play none."""
+    async def see_off(self, playing: Collection[Entrant], replaced: Mapping[Entrant, Entrant]) -> None:
+        """Says Goodbye to those that play no game and get no more.
+
+        Args:
+            playing: who may not be disturbed.
+            replaced: who gets no more, each with the later version that plays in its place.
+        """
         for entrant, (session, _) in list(self._guests.items()):
-            if session.leaving and session.connected and entrant not in playing:
+            if not session.connected or entrant in playing:
+                continue
+            if session.leaving:
                 await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
+            elif entrant in replaced:
+                text = f"{replaced[entrant].label} plays in its place"
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
 
     async def check(self, identities: Mapping[bytes, Identity]) -> None:
         """Says Goodbye to those whose tokens or versions are no longer good.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from arena_server.model import ArenaError, UserError
 from arena_server.ratings.analysis import analyse
@@ -40,6 +40,18 @@ class Estimated:
     estimates: Sequence[Estimate | None]
     keys: Sequence[Key]
     anchors: Anchors
+
+    def among(self, entrants: Collection[int] | None) -> Estimated:
+        """The same of these entrants alone, by index; None: of all."""
+        if entrants is None:
+            return self
+        rows = [row for row, key in enumerate(self.keys) if key.position in entrants]
+        return replace(
+            self,
+            standings=[self.standings[row] for row in rows],
+            estimates=[self.estimates[row] for row in rows],
+            keys=[self.keys[row] for row in rows],
+        )
 
 
 class Estimates:

@@ -13,6 +13,7 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
 from arena_engine.game import SEATS
 from arena_engine.record import GameRecord
+from arena_server.formats import active
 from arena_server.model import Result, UserError
 from arena_server.service import estimates, messages
 from arena_server.service.answering import Context, Desk, refuse
@@ -164,7 +165,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
             after = cursor(request.page, held.spec)
-            board = queries.leaderboard(store, held, after=after, limit=limit + 1)
+            board = queries.leaderboard(store, held, after=after, limit=limit + 1, all_versions=request.all_versions)
         rows = board.standings[:limit]
         last = Key(rows[-1].mu, rows[-1].sigma, rows[-1].position) if len(board.standings) > limit else None
         return pb.GetLeaderboardResponse(
@@ -175,13 +176,15 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             chain_length=held.chain_length,
             abandoned=board.remarks.abandoned,
             approximated=board.remarks.approximated,
+            hidden=board.hidden,
         )
 
     def _estimated(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:
         limit = _size("leaderboard", request.page_size)
         held = self._held(request.tournament)
         after = cursor(request.page, held.spec)
-        found = self._estimates.of(held)
+        whole = self._estimates.of(held)
+        found = whole.among(None if request.all_versions else active(whole.tournament.spec))
         first = 0 if after is None else bisect_right(found.keys, estimates.order(after), key=estimates.order)
         page = pb.GetLeaderboardResponse(
             tournament=held.name,
@@ -189,6 +192,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             next_page=cursor_text(found.keys[first + limit - 1]) if first + limit < len(found.keys) else "",
             chain_length=found.tournament.chain_length,
             anchors=found.anchors,
+            hidden=len(whole.keys) - len(found.keys),
         )
         for place in range(first, min(first + limit, len(found.keys))):
             row, estimate = replace(found.standings[place], rank=place + 1), found.estimates[place]

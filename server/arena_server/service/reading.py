@@ -37,8 +37,8 @@ class Reader(Protocol):
     def tournaments(self) -> Sequence[tuple[Tournament, Progress]]:
         """All of them, the newest first."""
 
-    def leaderboard(self, name: str | None) -> Leaderboard:
-        """The standings, all of one moment."""
+    def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
+        """The standings, all of one moment; of a season those of its active versions, or of all."""
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
@@ -63,9 +63,9 @@ class StoreReader:
         """All of them, the newest first."""
         return [(held, queries.progress(self._store, held)) for held in queries.tournaments(self._store)]
 
-    def leaderboard(self, name: str | None) -> Leaderboard:
-        """The standings, all of one moment."""
-        return queries.leaderboard(self._store, queries.tournament(self._store, name))
+    def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
+        """The standings, all of one moment; of a season those of its active versions, or of all."""
+        return queries.leaderboard(self._store, queries.tournament(self._store, name), all_versions=all_versions)
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
@@ -77,7 +77,7 @@ class StoreReader:
     def crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable]:
         """Who did how well against whom, and the standings of the same moment."""
         with self._store.frozen() as store:
-            board = queries.leaderboard(store, queries.tournament(store, name))
+            board = queries.leaderboard(store, queries.tournament(store, name), all_versions=True)
             return board, queries.crosstable(store, board.tournament)
 
     def games(self, name: str | None, choice: Choice, *, after: int, limit: int) -> tuple[str, Page]:

@@ -42,9 +42,9 @@ class RemoteReader(Dialled):
             after = page.next_after
         return found
 
-    def leaderboard(self, name: str | None) -> Leaderboard:
-        """The standings, all of one moment."""
-        return self._settled(lambda: self._leaderboard(name))
+    def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
+        """The standings, all of one moment; of a season those of its active versions, or of all."""
+        return self._settled(lambda: self._leaderboard(name, all_versions=all_versions))
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
@@ -85,22 +85,24 @@ class RemoteReader(Dialled):
         answer = self.ask(self._stub.GetTournament, pb.GetTournamentRequest(tournament=name or ""))
         return messages.tournament_of(answer.tournament)
 
-    def _leaderboard(self, name: str | None) -> Leaderboard | None:
+    def _leaderboard(self, name: str | None, *, all_versions: bool) -> Leaderboard | None:
         held, progress = self._tournament(name)
         rows: list[pb.Standing] = []
-        remarks, token = Remarks(), None
+        remarks, hidden, token = Remarks(), 0, None
         while token != "":
-            request = pb.GetLeaderboardRequest(tournament=held.name, page_size=MAX_PAGE, page=token or "")
+            request = pb.GetLeaderboardRequest(
+                tournament=held.name, page_size=MAX_PAGE, page=token or "", all_versions=all_versions
+            )
             page = self.ask(self._stub.GetLeaderboard, request)
             if page.chain_length != held.chain_length:
                 return None
             rows += page.standings
             remarks = Remarks(tuple(page.abandoned), tuple(page.approximated))
-            token = page.next_page
-        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks)
+            hidden, token = page.hidden, page.next_page
+        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks, hidden)
 
     def _crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable] | None:
-        board = self._leaderboard(name)
+        board = self._leaderboard(name, all_versions=True)
         if board is None:
             return None
         cells: list[pb.Cell] = []

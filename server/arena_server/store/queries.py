@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, select
 
 from arena_engine.record import GameRecord
+from arena_server.formats import active
 from arena_server.model import About, ArenaError, Ending, Result, UserError
 from arena_server.ratings.pairs import Meeting
 from arena_server.store import descriptions, journal, lists, records, standings
@@ -30,12 +31,17 @@ _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<a
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The standings at one moment, and how many games they include."""
+    """The standings at one moment, and how many games they include.
+
+    Attributes:
+        hidden: entrants that are left out: of a season earlier versions of its bots, and those that are retired.
+    """
 
     tournament: Tournament
     standings: Sequence[Standing]
     progress: Progress
     remarks: Remarks = field(default_factory=Remarks)
+    hidden: int = 0
 
     @property
     def places(self) -> list[int]:
@@ -149,7 +155,12 @@ def runs(store: Store, tournament: Tournament) -> list[Run]:
 
 
 def leaderboard(
-    store: Store, tournament: Tournament, *, after: Key | None = None, limit: int | None = None
+    store: Store,
+    tournament: Tournament,
+    *,
+    after: Key | None = None,
+    limit: int | None = None,
+    all_versions: bool = False,
 ) -> Leaderboard:
     """Standings and progress of one moment.
 
@@ -158,13 +169,16 @@ def leaderboard(
         tournament: whose.
         after: only rows behind this one.
         limit: at most so many rows.
+        all_versions: whether of a season earlier versions of its bots are wanted, too.
     """
+    shown = None if all_versions else active(tournament.spec)
     with store.database.read() as connection:
         return Leaderboard(
             tournament,
-            standings.standings(connection, tournament, after, limit),
+            standings.standings(connection, tournament, after, limit, shown),
             standings.progress(connection, tournament),
             standings.remarks(connection, tournament),
+            0 if shown is None else len(tournament.spec.entrants) - len(shown),
         )
 
 

@@ -271,15 +271,15 @@ def identities(database: Database) -> dict[bytes, Identity]:
         }
 
 
-def retired(database: Database) -> set[tuple[str, str]]:
-    """Names of the bots, as they count, with their versions that play no more."""
+def versions(database: Database) -> dict[tuple[str, str], bool]:
+    """Every version of every bot, the oldest first: the bot's name as it counts, the version, whether it is retired."""
     query = (
-        select(BOT.c.name_key, VERSION.c.name)
+        select(BOT.c.name_key, VERSION.c.name, VERSION.c.retired_at)
         .join(BOT, BOT.c.id == VERSION.c.bot_id)
-        .where(VERSION.c.retired_at.is_not(None))
+        .order_by(VERSION.c.created_at, VERSION.c.name)
     )
     with database.read() as connection:
-        return {(row.name_key, row.name) for row in connection.execute(query)}
+        return {(row.name_key, row.name): row.retired_at is not None for row in connection.execute(query)}
 
 
 def _admission(owner: str, why: str | None) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, bindparam, func, literal, select
 
+from arena_server.formats import active
 from arena_server.model import FAILURES, Ending, Entrant, Spec, labels
 from arena_server.ratings import Rating, Tally, conservative
 from arena_server.store.folding import COUNTS
@@ -32,7 +33,11 @@ class Key(NamedTuple):
 
 
 def standings(
-    connection: Connection, tournament: Tournament, after: Key | None = None, limit: int | None = None
+    connection: Connection,
+    tournament: Tournament,
+    after: Key | None = None,
+    limit: int | None = None,
+    among: Collection[int] | None = None,
 ) -> list[Standing]:
     """Best first by mu - 3 sigma, mu, name.
 
@@ -41,16 +46,19 @@ def standings(
         tournament: whose.
         after: only rows behind this one, wherever it stands now.
         limit: at most so many.
+        among: only these entrants, by index; None: all.
     """
-    order, spec = _best_first(connection, tournament), tournament.spec
+    order, spec = _best_first(connection, tournament, among), tournament.spec
     begin = 0 if after is None else bisect_right(order, after.order(spec))
     end = len(order) if limit is None else begin + limit
     return _rows(connection, tournament, [place for *_, place in order[begin:end]], begin)
 
 
 def standing(connection: Connection, tournament: Tournament, position: int) -> Standing:
-    """The row of one entrant."""
-    places = [place for *_, place in _best_first(connection, tournament)]
+    """The row of one entrant: as the leaderboard shows it, else as that of all versions does."""
+    shown = active(tournament.spec)
+    order = _best_first(connection, tournament, shown if shown is not None and position in shown else None)
+    places = [place for *_, place in order]
     return _rows(connection, tournament, [position], places.index(position))[0]
 
 
@@ -58,10 +66,11 @@ _Place = tuple[float, float, str, int]
 """What a row is sorted by, see ``Key.order``; the last is the entrant."""
 
 
-def _best_first(connection: Connection, tournament: Tournament) -> list[_Place]:
-    """Of all entrants, best first. As by ``Key.order``, spelled out: of many bots this is most of what a page costs."""
+def _best_first(connection: Connection, tournament: Tournament, among: Collection[int] | None = None) -> list[_Place]:
+    """Of all entrants, or of these by index. As by ``Key.order``, spelled out: most of what a page of many costs."""
     rows, names = connection.execute(_KEYS, {"of": tournament.id}).all(), tournament.spec.name_keys
-    return sorted([(3 * sigma - mu, -mu, names[place], place) for mu, sigma, place in rows])
+    found = sorted([(3 * sigma - mu, -mu, names[place], place) for mu, sigma, place in rows])
+    return found if among is None else [row for row in found if row[-1] in among]
 
 
 def _rows(connection: Connection, tournament: Tournament, places: Sequence[int], before: int) -> list[Standing]:

@@ -9,7 +9,7 @@ import pytest
 from here import Arena
 from serving import served
 from sqlalchemy import text
-from tournaments import begin, patchwork_spec, play_on
+from tournaments import begin, patchwork_spec, play_on, versions_spec
 
 from arena_server.model import MAX_ATTEMPTS
 from arena_server.ratings.stopping import canonical
@@ -23,6 +23,9 @@ COMMANDS = [
     ("leaderboard", "--tournament", "asked"),
     ("leaderboard", "--tournament", "nigthly"),
     ("leaderboard", "--tournament", "void"),
+    ("leaderboard", "--tournament", "season"),
+    ("leaderboard", "--tournament", "season", "--all-versions"),
+    ("crosstable", "--tournament", "season"),
     ("crosstable",),
     ("crosstable", "--tournament", "tiny"),
     ("tournaments",),
@@ -44,6 +47,8 @@ COMMANDS = [
 def both(arena: Arena) -> Iterator[tuple[Arena, str]]:
     """The command, its database with some more tournaments, and a server of it."""
     with Store.open(str(arena.database)) as store:
+        with store.lock(store.enter(versions_spec(), name="season").tournament) as lock:
+            store.withdraw(lock.tournament, 4)
         store.enter(patchwork_spec(5, 2, format="swiss", rounds=3), name="swiss")
         play_on(store, "swiss")
         with (playing := begin(store, patchwork_spec(2, 8, format="match", stop=SPRT), name="asked")).lock:

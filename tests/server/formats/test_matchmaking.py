@@ -12,9 +12,9 @@ from random import Random
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena_server.formats.matchmaking import NOBODY, Call, Past, Rules, active, tables
+from arena_server.formats.matchmaking import NOBODY, Call, Past, Rules, tables
 from arena_server.formats.tables import Table
-from arena_server.model import Entrant, Pairing
+from arena_server.model import Pairing
 
 OFTEN = Rules(daily=1_000_000)
 
@@ -163,17 +163,6 @@ def test_games_of_three_seats(world: World) -> None:
             assert len(set(table)) == 3
             assert free.issuperset(table)
             assert all(world.strangers(one, other) for one, other in combinations(table, 2))
-
-
-def test_one_version_of_a_bot_is_active() -> None:
-    """The one that was entered last; with different options it may play twice."""
-    entrants = [
-        Entrant("mcts", "1", "aa"),
-        Entrant("greedy", "1", "bb"),
-        Entrant("MCTS", "2", "cc", (("playouts", 10),)),
-        Entrant("mcts", "2", "cc", (("playouts", 20),)),
-    ]
-    assert active(entrants) == {1, 2, 3}
 
 
 def test_a_newcomer_sits_down_at_once_and_who_is_not_there_never() -> None:

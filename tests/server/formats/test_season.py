@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tournaments import tiny_spec
 
-from arena_server.formats import plan, season
+from arena_server.formats import active, plan, season
 from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
-from arena_server.model import Pairing, UserError
+from arena_server.model import Entrant, Pairing, Spec, UserError
 
 MOMENTS = st.lists(
     st.dictionaries(st.integers(0, 7), st.tuples(st.integers(0, 4), st.booleans())), min_size=1, max_size=12
@@ -53,3 +53,18 @@ def test_every_table_plays_every_rotation() -> None:
 def test_a_command_cannot_play_it() -> None:
     with pytest.raises(UserError, match="arena serve"):
         plan(tiny_spec(format="season"), ())
+
+
+def test_one_version_of_a_bot_is_active() -> None:
+    """The one that was entered last and is not withdrawn; with different options it may play twice."""
+    entrants = (
+        Entrant("mcts", "1", "aa"),
+        Entrant("greedy", "1", "bb"),
+        Entrant("MCTS", "2", "cc", (("playouts", 10),)),
+        Entrant("mcts", "2", "cc", (("playouts", 20),)),
+    )
+    assert season.active(Spec(entrants)) == {1, 2, 3}
+    assert season.active(Spec(entrants, withdrawn=((2, 5),))) == {1, 3}
+    assert season.active(Spec(entrants, withdrawn=((2, 5), (3, 6)))) == {0, 1}
+    assert active(Spec(entrants, format="season")) == frozenset({1, 2, 3})
+    assert active(Spec(entrants)) is None

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import pytest
 from serving import GENEROUS_S
-from tournaments import begin, patchwork_spec, play_on
+from tournaments import begin, patchwork_spec, play_on, versions_spec
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc, referee_pb2
@@ -136,6 +136,30 @@ def test_standings_in_pages(served: Serve, rating: pb.Rating.ValueType) -> None:
         assert [row.rank for row in rows] == [1, 2, 3]
 
     served(test)
+
+
+@pytest.mark.parametrize("rating", [pb.RATING_TRUESKILL, pb.RATING_BRADLEY_TERRY])
+def test_a_season_shows_active_versions_unless_asked_for_all(
+    store: Store, tmp_path: Path, rating: pb.Rating.ValueType
+) -> None:
+    with store.lock(store.enter(versions_spec(), name="season").tournament) as lock:
+        store.withdraw(lock.tournament, 4)
+
+    async def test(stub: Stub) -> None:
+        pages = [await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=rating, page_size=2))]
+        pages.append(await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=rating, page=pages[0].next_page)))
+        rows = [row for page in pages for row in page.standings]
+        assert [row.rank for row in rows] == [1, 2, 3]
+        assert {row.label for row in rows} == {"ADA 2", "bob 1", "eve 1"}
+        assert [page.hidden for page in pages] == [2, 2]
+        whole = await stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=rating, all_versions=True))
+        assert ([row.rank for row in whole.standings], whole.hidden) == ([1, 2, 3, 4, 5], 0)
+        if rating == pb.RATING_TRUESKILL:
+            ranks = {row.label: row.rank for row in (*whole.standings, *rows)}  # of active ones as the board shows them
+            for label, rank in ranks.items():
+                assert (await stub.GetBot(pb.GetBotRequest(bot=label))).standing.rank == rank
+
+    asyncio.run(_serve(store, tmp_path / "socket", test))
 
 
 def test_bradley_terry_is_that_of_the_statistics(served: Serve, store: Store) -> None:
