@@ -92,11 +92,12 @@ def measure() -> dict[str, float]:
         return {
             "standing_connections": connections,
             "standing_games": len(results),
-            **of_games(results, [first, again]),
+            **of_games(results, [first, again], refused(folder)),
             **of_server(looks),
             "standing_leaderboard_p50_ms": statistics.median(reader.times_ms),
             "standing_leaderboard_p99_ms": quantile(reader.times_ms, 0.99),
             "standing_back_s": back_s,
+            "standing_kb_per_game": (folder / "arena.db").stat().st_size / 1e3 / len(results),
         }
 
 
@@ -268,13 +269,19 @@ def verified(folder: Path) -> list[Result]:
             return [journal.decode(entry, season.spec).result for entry in entries]
 
 
-def of_games(results: Sequence[Result], servers: Sequence[Server]) -> dict[str, float]:
+def refused(folder: Path) -> int:
+    """Tests for admission that bots have failed."""
+    with Store.open(str(folder / "arena.db"), create=False) as store, store.database.read() as connection:
+        return int(connection.exec_driver_sql("SELECT count(*) FROM admission WHERE NOT passed").scalar_one())
+
+
+def of_games(results: Sequence[Result], servers: Sequence[Server], refused: int) -> dict[str, float]:
     """What became of them: no bot ever fails, so every failure is false."""
     recorded = {(result.assignment.game_id, result.assignment.token.attempt) for result in results}
     told = Counter((game["game"], game["attempt"]) for server in servers for game in server.events("game"))
     apart = [(move.used_us - move.credit_us - move.own_us) / 1e3 for result in results for move in result.moves]
     return {
-        "standing_false_losses": sum(bool(result.failures) for result in results),
+        "standing_false_losses": refused + sum(bool(result.failures) for result in results),
         "standing_voids": sum(result.ending is Ending.VOID for result in results),
         "standing_lost_or_double": sum(one not in recorded or times > 1 for one, times in told.items()),
         "standing_charged_minus_true_p99_ms": quantile(apart, 0.99),

@@ -79,6 +79,7 @@ def test_stages_follow_from_who_was_there(opened: Season) -> None:
     assert opened.store.progress(opened.tournament).open == 0
     assert opened.tournament.status != "finished"
     assert [len(stage.pairings) for stage in opened.store.pairings(opened.tournament)] == [1] * 5
+    assert opened.store.past(opened.tournament) == (5, opened.past)
 
 
 @pytest.mark.parametrize(
