@@ -22,6 +22,8 @@ LATE = 0.25
 MAX_STDERR = 8 << 10
 MAX_MESSAGE = 1_000
 """Characters that are kept of the standard error, and of each message: with the evidence under 64 KiB."""
+MAX_KEPT = 200
+"""Of a list in a long message, before it is cut."""
 
 
 async def read_out(result: Result, chairs: Mapping[str, Chair], bots: Mapping[Entrant, Bot]) -> Result:
@@ -91,5 +93,19 @@ def _without_seed(message: pb.PlayResponse) -> pb.PlayResponse:
 
 
 def _text(message: Message) -> str:
-    text = text_format.MessageToString(message, as_one_line=True)
+    text = text_format.MessageToString(_shortened(message), as_one_line=True)
     return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + "..."
+
+
+def _shortened(message: Message) -> Message:
+    """Without most of what is cut anyhow: written out, 64 KiB of empty log lines hold up everybody for long."""
+    if message.ByteSize() <= MAX_MESSAGE:
+        return message
+    shorter = type(message)()
+    shorter.CopyFrom(message)
+    for field, value in message.ListFields():
+        if field.is_repeated and field.message_type is None:
+            del getattr(shorter, field.name)[MAX_KEPT:]
+        elif isinstance(value, str):
+            setattr(shorter, field.name, value[:MAX_MESSAGE])
+    return shorter

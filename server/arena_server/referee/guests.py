@@ -11,15 +11,13 @@ from arena_engine.game import Game
 from arena_server.launching.processes import Exit, Output
 from arena_server.model import Entrant, Identity
 from arena_server.referee.stalls import Stalls
-from arena_server.wire.lobby import Lobby
+from arena_server.wire.lobby import Lobby, said
 from arena_server.wire.session import Session
 
 START_LIMIT_S = 30.0
 """Seconds that a guest has to get ready for a game."""
 LATE_REPLY_S = 60.0
 """Seconds after which an answer to a game that is over is awaited no more."""
-MAX_NAME = 64
-"""Characters of a wrong name that are told: a status is metadata, which is bounded."""
 MAX_GAMES_AT_ONCE = 8
 """Games that one guest can play at the same time, whatever it offers."""
 
@@ -113,13 +111,13 @@ class Guests(Lobby):
         """That of the version which the bot says it is, by default of the newest."""
         identity = self._identities[sha256]
         if hello.bot and hello.bot.casefold() != identity.bot.casefold():
-            return f"this token is {identity.bot}'s, the bot calls itself {hello.bot[:MAX_NAME]}"
+            return f"this token is {identity.bot}'s, the bot calls itself {said(hello.bot)}"
         if not identity.versions:
             return f"every version of {identity.bot} is retired"
         version = hello.version or identity.versions[-1]
         if version not in identity.versions:
             known = ", ".join(identity.versions)
-            return f"{identity.bot} has no version {version[:MAX_NAME]} that plays, only {known}: register it first"
+            return f"{identity.bot} has no version {said(version)} that plays, only {known}: register it first"
         entrant = Entrant(identity.bot, version, "")
         known_session = self._guests.get(entrant)
         session = known_session[0] if known_session else Session(entrant.label, (), self._tell)

@@ -131,6 +131,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         name = request.tournament
         if name:
             name = (await self._desk.answer(context, lambda: self._held(name))).name
+        await context.send_initial_metadata(())  # by itself: a first event may never be taken
         try:
             async with aclosing(self._spectators.watch(name, tuple(context.invocation_metadata() or ()))) as events:
                 async for event in events:

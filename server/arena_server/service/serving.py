@@ -6,6 +6,7 @@ Nothing here imports grpc before the keeper has started (design, decision 10).
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -69,7 +70,8 @@ class Serving:
             registry.add_house(store.database, tuple(self.bots))
             with store.lock(self._season(store)) as lock:
                 self._anchor(store, lock.tournament)
-                keeper = Keeper.start()
+                keeper = Keeper.start()  # before the next line: house bots keep the limit that we were given
+                _allow_descriptors()
                 prepare_grpc()
                 store.begin_run(lock.tournament, facts(self.game, command_line(), self._facts()))
                 run_loop(self._serve(store, lock.tournament, keeper))
@@ -141,3 +143,9 @@ class Serving:
                 await guests.close(self.settings.retry_after)
                 await hall.close()
         scribe.tell("stopped")
+
+
+def _allow_descriptors() -> None:
+    """As many as this process may have: every connection takes one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

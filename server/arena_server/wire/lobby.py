@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+from collections import Counter
 from collections.abc import Iterable
 
 import grpc
@@ -12,11 +13,21 @@ import grpc
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.model import ArenaError, Option
-from arena_server.wire.session import Session, Stream, next_request, write
+from arena_server.text import clean
+from arena_server.wire.session import Line, Session, Stream
 
 PROTOCOL = 1
 HELLO_LIMIT = 10.0
 """Seconds from the opening of a stream to its Hello."""
+MAX_STRANGERS = 1_000
+"""Streams at once that have not said Hello; a server that comes back is dialled by all its bots in the same second."""
+MAX_OF_ONE = 4
+"""Of them with one token."""
+LOOK_UPS = 2
+"""Tokens that are looked up at the same time: whoever floods us with wrong ones takes no more of the database."""
+MAX_SAID = 64
+"""Characters of what a bot says of itself in an answer: a status is metadata, which is bounded."""
+NO_HELLO = "the first message of a stream must be Hello"
 
 
 class Lobby:
@@ -29,6 +40,8 @@ class Lobby:
     def __init__(self, game: Game) -> None:
         self.game = game
         self._sessions: dict[bytes, Session] = {}  # by SHA-256 of the token
+        self._strangers: Counter[bytes] = Counter()  # streams before their Hello, likewise
+        self._looking_up = asyncio.Semaphore(LOOK_UPS)
 
     def admit(self, bot: str, options: tuple[tuple[str, Option], ...]) -> tuple[str, Session]:
         """Expects a bot: the token to give it, and its session, not yet connected."""
@@ -54,40 +67,58 @@ class Lobby:
 
     async def play(self, _requests: object, stream: Stream) -> None:
         """Serves one stream of the Referee service."""
-        sha256 = await self._identified(stream)
-        hello = await self._hello(stream)
+        line = Line(stream)
+        sha256, hello = await self._introduced(stream, line)
+        # By itself: with a message that is never taken it could be sent no second time, nor then a status.
+        await stream.send_initial_metadata(())
         refusal = self._refusal(hello)
         session = self.session(sha256, hello)
         if isinstance(session, str):
             self.refused(sha256, session)
             await stream.abort(grpc.StatusCode.PERMISSION_DENIED, session)
         elif refusal is None:
-            await session.serve(stream, hello, welcome(session))
+            await session.serve(line, hello, welcome(session))
         else:
             self.refused(sha256, refusal.text)
             session.arrive(refusal.text)
-            await write(stream, pb.PlayResponse(goodbye=refusal).SerializeToString())
+            await line.write(pb.PlayResponse(goodbye=refusal).SerializeToString())
 
-    async def _identified(self, stream: Stream) -> bytes:
-        """The digest of the token that opened the stream; ends one without a good token."""
+    async def _introduced(self, stream: Stream, line: Line) -> tuple[bytes, pb.Hello]:
+        """The digest of the token that opened a stream, and its Hello; ends one that does not come so far."""
         token = _token(stream.invocation_metadata())
-        try:
-            if token is not None and await self.knows(_digest(token)):
-                return _digest(token)
-        except ArenaError:
-            await stream.abort(grpc.StatusCode.UNAVAILABLE, "the arena cannot look up tokens at the moment")
-        reason = "it gave no token" if token is None else "no bot has this token"
-        await stream.abort(grpc.StatusCode.UNAUTHENTICATED, reason)
-        raise AssertionError(reason)  # aborting raises
-
-    async def _hello(self, stream: Stream) -> pb.Hello:
+        if token is None:
+            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, "it gave no token")
+            raise AssertionError(token)  # aborting raises
+        sha256 = _digest(token)
+        if self._strangers.total() >= MAX_STRANGERS or self._strangers[sha256] >= MAX_OF_ONE:
+            await stream.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams that have not said Hello")
+        self._strangers[sha256] += 1
         try:
             async with asyncio.timeout(HELLO_LIMIT):
-                request = await next_request(stream)
+                await self._check(sha256, stream)
+                return sha256, await self._hello(stream, line)
         except TimeoutError:
-            request = None
+            await stream.abort(grpc.StatusCode.INVALID_ARGUMENT, NO_HELLO)
+            raise AssertionError(token) from None
+        finally:
+            self._strangers[sha256] -= 1
+            if not self._strangers[sha256]:
+                del self._strangers[sha256]
+
+    async def _check(self, sha256: bytes, stream: Stream) -> None:
+        """Ends a stream whose token is not good."""
+        try:
+            async with self._looking_up:
+                known = await self.knows(sha256)
+        except ArenaError:
+            await stream.abort(grpc.StatusCode.UNAVAILABLE, "the arena cannot look up tokens at the moment")
+        if not known:
+            await stream.abort(grpc.StatusCode.UNAUTHENTICATED, "no bot has this token")
+
+    async def _hello(self, stream: Stream, line: Line) -> pb.Hello:
+        request = await line.read()
         if request is None or request.WhichOneof("message") != "hello":
-            await stream.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message of a stream must be Hello")
+            await stream.abort(grpc.StatusCode.INVALID_ARGUMENT, NO_HELLO)
         assert request is not None
         return request.hello
 
@@ -102,10 +133,15 @@ class Lobby:
         if hello.rules and rules != self.game.rules:
             text = (
                 f"the arena plays {self.game.name} by rules {self.game.rules}, the bot's engine knows "
-                f"{'rules ' + rules if rules else 'no such game'}: install an SDK of the arena's version"
+                f"{'rules ' + said(rules) if rules else 'no such game'}: install an SDK of the arena's version"
             )
             return pb.Goodbye(code=pb.GOODBYE_CODE_RULES, text=text)
         return None
+
+
+def said(text: str) -> str:
+    """What a bot says of itself, as it may be told to people."""
+    return clean(text[:MAX_SAID])
 
 
 def welcome(session: Session) -> bytes:

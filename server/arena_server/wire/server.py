@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import grpc
 
 from arena_server.model import ArenaError
+from arena_server.wire.door import Door
 from arena_server.wire.lobby import Lobby
-from arena_server.wire.options import MAX_METADATA, channel_arguments
+from arena_server.wire.options import channel_arguments
 
 SOCKET = "referee"
 MAX_SOCKET_PATH = 100
@@ -21,28 +21,9 @@ STOP_GRACE = 1.0
 """Seconds that open streams have to end by themselves."""
 
 
-class MetadataGuard(grpc.aio.ServerInterceptor):
-    """Refuses calls with too much metadata: the channel option holds only after the client has seen SETTINGS."""
-
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        """Counts keys and values."""
-        metadata = handler_call_details.invocation_metadata or ()
-        if sum(len(key) + len(value) for key, value in metadata) > MAX_METADATA:
-            return grpc.stream_stream_rpc_method_handler(_too_much_metadata)
-        return await continuation(handler_call_details)
-
-
-async def _too_much_metadata(_requests: object, context: grpc.aio.ServicerContext[object, object]) -> None:
-    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"over {MAX_METADATA} bytes of metadata")
-
-
 def bare() -> grpc.aio.Server:
     """A server with our options that serves nothing, at no address yet."""
-    return grpc.aio.server(interceptors=[MetadataGuard()], options=channel_arguments())
+    return grpc.aio.server(interceptors=[Door()], options=channel_arguments())
 
 
 def serving(lobby: Lobby) -> grpc.aio.Server:

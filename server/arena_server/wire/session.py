@@ -18,29 +18,55 @@ Stream = grpc.aio.ServicerContext[bytes, bytes]
 
 GARBLED = pb.PlayRequest()
 """Stands for bytes that are no PlayRequest."""
+SEND_S = 5.0
+"""Seconds that a bot has to take a message: it may answer pings and still grant no window. Then its stream is lost."""
 STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
 """What reading and writing raise on a stream that is gone."""
 
 
-async def next_request(stream: Stream) -> pb.PlayRequest | None:
-    """What the bot says next; None at the end of the stream, however it ended."""
-    try:
-        data: object = await stream.read()
-    except STREAM_LOST:
-        return None
-    try:
-        return pb.PlayRequest.FromString(data) if isinstance(data, bytes) else None
-    except DecodeError:
-        return GARBLED
+class Line:
+    """One stream of a bot.
 
+    Attributes:
+        reading: the task that reads it, once there is one.
+    """
 
-async def write(stream: Stream, data: bytes) -> bool:
-    """Sends a serialised PlayResponse; False where the stream is gone."""
-    try:
-        await stream.write(data)
-    except STREAM_LOST:
-        return False
-    return True
+    def __init__(self, stream: Stream) -> None:
+        self.reading: asyncio.Task[None] | None = None
+        self._stream = stream
+        self._writing = asyncio.Lock()
+        self._is_stuck = False
+
+    async def read(self) -> pb.PlayRequest | None:
+        """What the bot says next; None at the end of the stream, however it ended."""
+        try:
+            data: object = await self._stream.read()
+        except STREAM_LOST:
+            return None
+        try:
+            return pb.PlayRequest.FromString(data) if isinstance(data, bytes) else None
+        except DecodeError:
+            return GARBLED
+
+    async def write(self, data: bytes) -> bool:
+        """Sends a serialised PlayResponse; False where the stream is gone, or the bot takes nothing."""
+        try:
+            async with asyncio.timeout(SEND_S), self._writing:
+                if self._is_stuck:
+                    return False
+                await self._stream.write(data)
+        except STREAM_LOST:
+            return False
+        except TimeoutError:
+            self._is_stuck = True
+            self.end()
+            return False
+        return True
+
+    def end(self) -> None:
+        """Reads no more, which ends the stream."""
+        if self.reading is not None:
+            self.reading.cancel()
 
 
 class Listener(Protocol):
@@ -76,65 +102,60 @@ class Session:
         self.options = options
         self.leaving = False
         self._changed = changed
-        self._reading: asyncio.Task[None] | None = None
         self.games: dict[str, Listener] = {}
         self.hello: pb.Hello | None = None
         self.arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._stream: Stream | None = None
-        self._writing = asyncio.Lock()
+        self._line: Line | None = None
 
     @property
     def connected(self) -> bool:
         """Whether there is a stream."""
-        return self._stream is not None
+        return self._line is not None
 
     async def send(self, data: bytes) -> bool:
-        """Sends a serialised PlayResponse; False where there is no stream to send it on.
+        """Sends a serialised PlayResponse; False where there is no stream to send it on."""
+        line = self._line
+        return line is not None and await self._send(line, data)
 
-        A write blocks only on a peer that does not read: keepalive ends such a stream within ten seconds.
-        """
-        stream = self._stream
-        if stream is None:
-            return False
-        async with self._writing:
-            sent = await write(stream, data)
+    async def _send(self, line: Line, data: bytes) -> bool:
+        sent = await line.write(data)
         if not sent:
-            self._detach(stream)
+            self._detach(line)
         return sent
 
-    async def serve(self, stream: Stream, hello: pb.Hello, welcome: bytes) -> None:
-        """Reads the stream until it ends; a newer stream of the same bot takes the place of an older one."""
-        replaced, self._stream, self.hello = self._stream, stream, hello
+    async def serve(self, line: Line, hello: pb.Hello, welcome: bytes) -> None:
+        """Reads a stream until it ends; a newer one of the same bot takes the place of an older one."""
+        replaced, self._line, self.hello = self._line, line, hello
         self.leaving = False
         try:
             if replaced is not None:
                 self._replace(replaced)
-            await self.send(welcome)
+            if not await self._send(line, welcome) or self._line is not line:
+                return
             self.arrive()
             for listener in self._listeners:
                 listener.returned()
             self._changed()
-            self._reading = reading = asyncio.ensure_future(self._read(stream))
+            line.reading = reading = asyncio.ensure_future(self._read(line))
             try:
                 await asyncio.wait([reading])
             finally:
                 reading.cancel()
         finally:
-            self._detach(stream)
+            self._detach(line)
 
     async def end(self, goodbye: bytes) -> None:
         """Says Goodbye and closes the stream, if there is one."""
-        stream, reading = self._stream, self._reading
-        if await self.send(goodbye) and self._stream is stream and reading is not None:
-            reading.cancel()
+        line = self._line
+        if line is not None and await self._send(line, goodbye):
+            line.end()
 
-    def _replace(self, stream: Stream) -> None:
+    def _replace(self, line: Line) -> None:
         """Ends an older stream: told in a task of its own, since its reader may be frozen."""
         for listener in self._listeners:
             listener.lost()
-        if self._reading is not None:
-            farewell = asyncio.ensure_future(_replaced(stream, self._reading))
-            farewell.add_done_callback(lambda done: done.cancelled() or done.exception())
+        farewell = asyncio.ensure_future(_replaced(line))
+        farewell.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def arrive(self, refusal: str = "") -> None:
         """The bot has said Hello, and may play unless a reason is given."""
@@ -145,10 +166,10 @@ class Session:
     def _listeners(self) -> list[Listener]:
         return list(self.games.values())
 
-    async def _read(self, stream: Stream) -> None:
-        while (request := await next_request(stream)) is not None:
+    async def _read(self, line: Line) -> None:
+        while (request := await line.read()) is not None:
             at = time.monotonic()
-            if self._stream is not stream:
+            if self._line is not line:
                 return  # it was replaced meanwhile
             self._dispatch(request, at)
 
@@ -159,17 +180,18 @@ class Session:
                 listener.malformed(_senseless(request))
             return
         if kind == "leave":
-            self.leaving = True
-            self._changed()
+            if not self.leaving:
+                self.leaving = True
+                self._changed()
             return
         message: GameMessage = getattr(request, kind)
         addressed = self.games.get(message.handle)
         if addressed is not None:
             addressed.received(message, at)
 
-    def _detach(self, stream: Stream) -> None:
-        if self._stream is stream:
-            self._stream = None
+    def _detach(self, line: Line) -> None:
+        if self._line is line:
+            self._line = None
             for listener in self._listeners:
                 listener.lost()
             self._changed()
@@ -182,7 +204,7 @@ def _senseless(request: pb.PlayRequest) -> str:
     return "a second Hello" if request.HasField("hello") else "an empty message"
 
 
-async def _replaced(stream: Stream, reading: asyncio.Task[None]) -> None:
+async def _replaced(line: Line) -> None:
     goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text="another process came with this bot's token")
-    await write(stream, pb.PlayResponse(goodbye=goodbye).SerializeToString())
-    reading.cancel()
+    await line.write(pb.PlayResponse(goodbye=goodbye).SerializeToString())
+    line.end()

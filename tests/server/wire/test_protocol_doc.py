@@ -22,7 +22,8 @@ from arena_server.launching.trees import MARK
 from arena_server.model import MARGIN_LAUNCHED_US, MARGIN_REMOTE_US
 from arena_server.referee import blackbox, clocks, driver, match, players
 from arena_server.wire.lobby import HELLO_LIMIT
-from arena_server.wire.options import MAX_MESSAGE, MAX_METADATA, SERVER_OPTIONS
+from arena_server.wire.options import ENTRY_OVERHEAD, MAX_MESSAGE, MAX_METADATA, SERVER_OPTIONS
+from arena_server.wire.session import SEND_S
 
 ROOT = Path(__file__).parents[3]
 DOC = (ROOT / "docs" / "protocol.md").read_text()
@@ -112,6 +113,7 @@ def test_every_limit_of_time() -> None:
         "half-open connections": seconds(pings + patience),
         "closest pings of a bot": seconds(SERVER["grpc.http2.min_ping_interval_without_data_ms"] / 1e3),
         "a late answer": seconds(players.LATE_REPLY),
+        "a message that the bot does not take": seconds(SEND_S),
         "farewell": seconds(players.FAREWELL),
     }
     own = dict(OPTIONS)
@@ -137,6 +139,7 @@ def test_every_limit_of_size() -> None:
     }
     assert {name: int(re.sub(r"\D.*", "", said[name].replace(",", ""))) for name in bounds} == bounds
     assert f"of {driver.MAX_LOG_LINE} characters" in said["log lines kept for a move"]
+    assert f"each entry with {ENTRY_OVERHEAD} more" in said["metadata of a call"]
     assert dict(OPTIONS)["grpc.max_receive_message_length"] == 1 << 20
     assert "allow 1 MiB" in said["a message from the arena"]
     assert (driver.KEPT_MESSAGES, blackbox.MAX_MESSAGE) == (4, 1000)
