@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+import time
+from collections.abc import Awaitable, Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine.game import Game
 from arena_server.launching.processes import Exit, Output
-from arena_server.model import Entrant, Identity
+from arena_server.model import ArenaError, Entrant, Identity
 from arena_server.referee.stalls import Stalls
 from arena_server.wire.lobby import Lobby, said
 from arena_server.wire.session import Session
@@ -18,6 +19,9 @@ START_LIMIT_S = 30.0
 """Seconds that a guest has to get ready for a game."""
 LATE_REPLY_S = 60.0
 """Seconds after which an answer to a game that is over is awaited no more."""
+MAX_STRANGE = 20
+"""Tokens a second that are looked up although nobody had them a moment ago: a flood of wrong ones costs no more. Bots
+that are known are let in beside it, and new ones in the next second."""
 MAX_GAMES_AT_ONCE = 8
 """Games that one guest can play at the same time, whatever it offers."""
 
@@ -97,15 +101,27 @@ class Guests(Lobby):
         self.notes: Callable[[str], None] = lambda _line: None
         self._identify = identify
         self._identities: dict[bytes, Identity] = {}
+        self._known: Container[bytes] = ()  # digests of all tokens that were good when they were last looked through
+        self._strange, self._counted_until = 0, 0.0
         self._guests: dict[Entrant, tuple[Session, bytes]] = {}  # each with the digest of its token
 
     async def knows(self, sha256: bytes) -> bool:
-        """Asks the registry."""
+        """Asks the registry; raises ArenaError where too many come with tokens that it did not have a moment ago."""
+        if sha256 not in self._known:
+            self._count_stranger()
         found = await self._identify(sha256)
         if found is None:
             return False
         self._identities[sha256] = found
         return True
+
+    def _count_stranger(self) -> None:
+        now = time.monotonic()
+        if now >= self._counted_until:
+            self._counted_until, self._strange = now + 1.0, 0
+        self._strange += 1
+        if self._strange > MAX_STRANGE:
+            raise ArenaError("too many unknown tokens", "", "come again in a second")
 
     def session(self, sha256: bytes, hello: pb.Hello) -> Session | str:
         """That of the version which the bot says it is, by default of the newest."""
@@ -199,6 +215,7 @@ class Guests(Lobby):
         Args:
             identities: everybody who may play, by digest of the token.
         """
+        self._known = identities
         for entrant, (session, sha256) in list(self._guests.items()):
             identity = identities.get(sha256)
             if identity is not None and entrant.version in identity.versions:

@@ -71,6 +71,7 @@ class _Seat:
         "ready_by",
         "seated",
         "sent",
+        "told",
     )
 
     def __init__(self, letter: str, clock: SeatClock) -> None:
@@ -85,6 +86,7 @@ class _Seat:
         self.pending: _Trouble | None = None  # judged when it is next asked
         self.lost_at: float | None = None
         self.sent = 0  # plies it has been told
+        self.told = False  # of the game, and has not said Ready since
 
     @property
     def open(self) -> bool:
@@ -190,11 +192,13 @@ class Match:
         return []
 
     def _begin(self, seat: _Seat) -> Begin:
-        seat.sent = self.ply
+        seat.sent, seat.told = self.ply, True
         return Begin(seat.letter, tuple(self.plies))
 
     def _take_ready(self, seat: _Seat) -> list[Effect]:
-        seat.ready = True
+        if not seat.told:
+            return []  # once is enough: each one is answered with a request, which costs more than it
+        seat.ready, seat.told = True, False
         return [self._ask(seat)] if self._playing and seat.open else []
 
     def _take_reply(self, seat: _Seat, reply: Replied, now: Now) -> list[Effect]:

@@ -17,6 +17,7 @@ from arena_server.referee.clocks import Now
 from arena_server.referee.events import (
     Ask,
     Dismissed,
+    Effect,
     Event,
     Exited,
     Failed,
@@ -270,6 +271,21 @@ def test_r12_our_own_stall_moves_the_start_limit() -> None:
     match.on(Ticked(), Now(140.5, 10.0))
     assert match.result is not None
     assert match.result.blamed == ("a",)
+
+
+def test_a_flood_of_ready_is_answered_once() -> None:
+    match = Match(assignment(GAME, "100ms"), GAME, (MARGIN_US,) * 2, "2026-11-30T00:00:00+00:00", Now(100.0))
+    asked: list[Effect] = []
+    for seat in "ab":
+        match.on(Seated(seat, 130.0), Now(100.0))
+    for _ in range(3):
+        for seat in "ab":
+            asked += match.on(Ready(seat), Now(101.0))
+    assert len(asked) == 1
+    match.on(Lost(asked[0].seat), Now(101.1))
+    match.on(Returned(asked[0].seat), Now(101.2))
+    again = [effect for _ in range(3) for effect in match.on(Ready(asked[0].seat), Now(101.3))]
+    assert again == [asked[0]._replace(plies=())]
 
 
 @pytest.mark.parametrize(

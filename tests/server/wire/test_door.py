@@ -24,8 +24,8 @@ SOON = 20.0
 """Seconds within which anything happens on a slow machine."""
 
 
-class Board(leaderboard_pb2_grpc.LeaderboardServicer):
-    """Answers once it may.
+class Board:
+    """Answers one kind of question, once it may.
 
     Attributes:
         asked: how many questions have come.
@@ -35,12 +35,19 @@ class Board(leaderboard_pb2_grpc.LeaderboardServicer):
         self.asked = 0
         self.may = asyncio.Event()
 
-    async def GetLeaderboard(  # type: ignore[override]  # noqa: N802 - the protocol's
-        self, request: pb.GetLeaderboardRequest, _: Any
-    ) -> pb.GetLeaderboardResponse:
+    async def answer(self, request: pb.GetLeaderboardRequest, _: object) -> pb.GetLeaderboardResponse:
         self.asked += 1
         await self.may.wait()
         return pb.GetLeaderboardResponse(tournament=request.tournament, next_page="x" * 100_000)
+
+    @property
+    def handler(self) -> Any:
+        answers = grpc.unary_unary_rpc_method_handler(
+            self.answer,
+            request_deserializer=pb.GetLeaderboardRequest.FromString,
+            response_serializer=pb.GetLeaderboardResponse.SerializeToString,
+        )
+        return grpc.method_handlers_generic_handler("arena.v1.Leaderboard", {"GetLeaderboard": answers})
 
 
 Test = Callable[[str, Lobby, Board], Awaitable[None]]
@@ -50,7 +57,7 @@ def serve(test: Test) -> None:
     async def main() -> None:
         bots, board = Lobby(GAME), Board()
         serving = server.serving(bots)
-        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(board, serving)
+        serving.add_generic_rpc_handlers([board.handler])
         port = serving.add_insecure_port("127.0.0.1:0")
         await serving.start()
         try:
@@ -194,9 +201,10 @@ def test_calls_of_one_method_at_once_are_bounded(monkeypatch: pytest.MonkeyPatch
 def test_a_request_that_is_no_message_is_the_caller_s_mistake(capfd: pytest.CaptureFixture[str]) -> None:
     async def test(address: str, _: Lobby, board: Board) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
+            call: Any = channel.unary_unary(BOARD)
             for content in (b"\xff" * 9, b"\x0a\x02\xed\xa0", b"\x0a\xff\xff\xff\xff\x0f"):
                 with pytest.raises(grpc.aio.AioRpcError) as refused:
-                    await channel.unary_unary(BOARD)(content)
+                    await call(content)
                 assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
                 assert refused.value.details() == "the request is no message of this method"
         assert not board.asked

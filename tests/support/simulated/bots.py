@@ -112,13 +112,16 @@ class Stream:
     async def abort(self, code: object, reason: str) -> None:
         raise AssertionError(f"{code}: {reason}")
 
-    async def read(self) -> pb.PlayRequest:
+    async def send_initial_metadata(self, metadata: object) -> None:
+        """Which says nothing here."""
+
+    async def read(self) -> bytes:
         while not self._inbox:
             if self.broken:
                 raise asyncio.InvalidStateError("reset")
             self._reading = self.world.loop.create_future()
             await self._reading
-        return self._inbox.popleft()
+        return self._inbox.popleft().SerializeToString()
 
     async def write(self, data: bytes) -> None:
         if self.broken or self.world.loop.dead:

@@ -1,0 +1,41 @@
+"""Who comes from elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from arena_engine.patchwork import GAME
+from arena_server.model import ArenaError, Identity
+from arena_server.referee import guests
+from arena_server.referee.guests import Guests
+
+
+def test_a_flood_of_wrong_tokens_costs_few_look_ups_and_keeps_out_nobody_who_is_known() -> None:
+    ada, looked_up = Identity("ada", 1, ("1",)), list[bytes]()
+
+    async def identify(sha256: bytes) -> Identity | None:
+        looked_up.append(sha256)
+        return ada if sha256 in (b"ada", b"new") else None
+
+    async def flood(lobby: Guests) -> None:
+        for number in range(1_000):
+            try:
+                assert not await lobby.knows(b"%d" % number)
+            except ArenaError:
+                return
+        pytest.fail("nothing was refused")
+
+    async def test() -> None:
+        lobby = Guests(GAME, identify)
+        await lobby.check({b"ada": ada})
+        await flood(lobby)
+        assert len(looked_up) == guests.MAX_STRANGE
+        assert await lobby.knows(b"ada")
+        with pytest.raises(ArenaError, match="come again in a second"):
+            await lobby.knows(b"new")
+        await lobby.check({b"ada": ada, b"new": ada})
+        assert await lobby.knows(b"new")
+
+    asyncio.run(test())
