@@ -17,7 +17,6 @@ from arena_server.referee.clocks import Now
 from arena_server.referee.events import (
     Ask,
     Dismissed,
-    Effect,
     Event,
     Exited,
     Failed,
@@ -275,17 +274,13 @@ def test_r12_our_own_stall_moves_the_start_limit() -> None:
 
 def test_a_flood_of_ready_is_answered_once() -> None:
     match = Match(assignment(GAME, "100ms"), GAME, (MARGIN_US,) * 2, "2026-11-30T00:00:00+00:00", Now(100.0))
-    asked: list[Effect] = []
     for seat in "ab":
         match.on(Seated(seat, 130.0), Now(100.0))
-    for _ in range(3):
-        for seat in "ab":
-            asked += match.on(Ready(seat), Now(101.0))
-    assert len(asked) == 1
-    match.on(Lost(asked[0].seat), Now(101.1))
-    match.on(Returned(asked[0].seat), Now(101.2))
-    again = [effect for _ in range(3) for effect in match.on(Ready(asked[0].seat), Now(101.3))]
-    assert again == [asked[0]._replace(plies=())]
+    asked = [effect for _ in range(3) for seat in "ab" for effect in match.on(Ready(seat), Now(101.0))]
+    assert asked == [Ask(match.asking, 0, ())]
+    match.on(Lost(match.asking), Now(101.01))
+    match.on(Returned(match.asking), Now(101.02))
+    assert [effect for _ in range(3) for effect in match.on(Ready(match.asking), Now(101.03))] == asked
 
 
 @pytest.mark.parametrize(
