@@ -53,6 +53,8 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info
 
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or \
+	  sys.exit("arena: Python %d.%d is too old - install 3.11 or later, or name it: make PYTHON=python3.12" % sys.version_info[:2])'
 	@echo "Setting up $(VENV), a minute or so ..."
 	@$(PYTHON) -m venv $(VENV)
 
