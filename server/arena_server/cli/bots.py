@@ -30,7 +30,7 @@ def add(  # noqa: PLR0913 - each option is one of the user's choices
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a bot, or a new version of one; a bot that is new gets a token, shown this once."""
+    """Register a bot, or a new version of one. A bot that is new gets a token, shown this once."""
     from arena_server.cli.output import administrator, show_json
 
     with administrator(db, server, quiet=as_json, create=True) as office:
@@ -77,7 +77,7 @@ def retire(
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a bot, or one version of it, out of the field: what it has played counts."""
+    """Take a bot, or one version of it, out of the field. What it has played counts."""
     from arena_server.cli.output import administrator, show_json
 
     with administrator(db, server, quiet=as_json) as office:

@@ -49,7 +49,7 @@ def make(  # noqa: PLR0913 - each option is one of the organiser's choices
     jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Deals screened at once.  [default: cores]")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write balanced deals: in quick self-play neither seat of any of them wins by the deal alone."""
+    """Write balanced deals. In quick self-play neither seat of any of them wins by the deal alone."""
     from arena_server.cli.output import show_json
     from arena_server.cli.progress import Progress
 

@@ -88,7 +88,7 @@ def show_game(
 
 @games.command("export")
 def export_games(  # noqa: PLR0913 - each option is one of the reader's choices
-    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help=GAME_HELP)] = None,
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)] = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Every game of the tournament.")] = False,
     bot: Bot = None,

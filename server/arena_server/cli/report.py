@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def report(  # noqa: PLR0913 - each option is one of the user's choices
     tournament: Annotated[
-        str | None, typer.Argument(metavar="[TOURNAMENT]", help="Which one.  [default: the one started last]")
+        str | None, typer.Argument(metavar="TOURNAMENT", help="Which one.  [default: the one started last]")
     ] = None,
     *,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to.  [default: TOURNAMENT-report]")] = None,

@@ -34,7 +34,7 @@ def run_tournament(  # noqa: PLR0913 - each option is one of the user's choices
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SPEC.toml] [BOT...]",
+            metavar="SPEC.toml|BOT",
             help="A spec file, or bots, or bots in place of the file's own; nothing: the example bots.",
         ),
     ] = None,

@@ -12,7 +12,7 @@ from arena_server.cli.options import AsJson, Db
 
 def serve(  # noqa: PLR0913 - each option is one of the user's choices
     config: Annotated[
-        Path | None, typer.Argument(metavar="[CONFIG.toml]", help="Settings; options and ARENA_SERVE_* come first.")
+        Path | None, typer.Argument(metavar="CONFIG.toml", help="Settings; options and ARENA_SERVE_* come first.")
     ] = None,
     *,
     listen: Annotated[

@@ -18,7 +18,7 @@ At = Annotated[str, typer.Option("--server", metavar="unix:PATH", help="Its sock
 
 @server.command()
 def status(*, address: At, as_json: AsJson = False) -> None:
-    """Show its season, who is connected, and the games that it plays now."""
+    """Show its season, who is connected, and the games that it plays."""
     from dataclasses import asdict
 
     from arena_server.cli.output import show_json
@@ -41,7 +41,7 @@ def stop(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Stop it: no game begins any more, those that run have a grace to finish."""
+    """Stop it. No game begins any more, those that run have a grace to finish."""
     from arena_server.cli.output import show_json
     from arena_server.service.remote_administrator import RemoteAdministrator
 

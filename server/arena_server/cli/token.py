@@ -15,7 +15,7 @@ Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the registered 
 
 @token.command()
 def new(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
-    """Give the bot one more token: shown this once, stored as its SHA-256."""
+    """Give the bot one more token. It is shown this once, and stored as its SHA-256."""
     _give(bot, db, server, instead=False, as_json=as_json)
 
 
@@ -29,14 +29,14 @@ def rotate(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = 
 def revoke(
     bot: Bot,
     beginning: Annotated[
-        str, typer.Argument(metavar="[TOKEN]", help="The one that is meant, or its first 12 characters; nothing: all.")
+        str, typer.Argument(metavar="TOKEN", help="The one that is meant, or its first 12 characters; nothing: all.")
     ] = "",
     *,
     server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make tokens good no more; a bot that is connected with one of them has to leave."""
+    """Make tokens good no more. A bot that is connected with one of them has to leave."""
     from arena_server.cli.output import administrator, show_json
 
     with administrator(db, server, quiet=as_json) as office:

@@ -68,10 +68,12 @@ def _run_lines(run: Run) -> Iterator[str]:
 
 def _shown(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
+        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list):
         tables = bool(value) and isinstance(value[0], Mapping)
         return ("; " if tables else " ").join(map(_shown, value[:_SHOWN])) + (" ..." if len(value) > _SHOWN else "")
+    if isinstance(value, float):
+        return str(round(value, 3))
     return "-" if value is None else str(value)
 
 

@@ -37,12 +37,15 @@ def list_tournaments(
 
 @tournaments.command()
 def show(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one.  [default: the last]")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one.  [default: the last]")] = None,
     *,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what shaped a tournament: its contract, whose the bots are, and what every run ran with."""
+    """Show what shaped a tournament.
+
+    That is its contract, whose the bots are, and what every run ran with.
+    """
     from arena_server.cli.output import opened, show_json
     from arena_server.cli.tournament_details import details_dict, print_details
     from arena_server.store import queries
