@@ -59,14 +59,7 @@ class Call:
 
 def active(spec: Spec) -> frozenset[int]:
     """The entrants, by index, that are paired: of each bot the version that was entered last and is not withdrawn."""
-    out = dict(spec.withdrawn)
-    versions = {
-        place: (name, entrant.version, entrant.digest)
-        for place, (name, entrant) in enumerate(zip(spec.name_keys, spec.entrants, strict=True))
-        if place not in out
-    }
-    newest = {version[0]: version for version in versions.values()}
-    return frozenset(place for place, version in versions.items() if newest[version[0]] == version)
+    return spec.newest
 
 
 def pairings(spec: Spec, call: Call, ratings: Strengths, past: Past) -> tuple[Pairing, ...]:

@@ -137,6 +137,18 @@ class Spec:
         return {entrant: place for place, entrant in enumerate(self.entrants)}
 
     @cached_property
+    def newest(self) -> frozenset[int]:
+        """The entrants, by index, of the version of their bot that was entered last and is not withdrawn."""
+        out = dict(self.withdrawn)
+        versions = {
+            place: (name, entrant.version, entrant.digest)
+            for place, (name, entrant) in enumerate(zip(self.name_keys, self.entrants, strict=True))
+            if place not in out
+        }
+        newest = {version[0]: version for version in versions.values()}
+        return frozenset(place for place, version in versions.items() if newest[version[0]] == version)
+
+    @cached_property
     def name_keys(self) -> tuple[str, ...]:
         """Of the entrants, in their order: their names as they are compared."""
         return tuple(entrant.name.casefold() for entrant in self.entrants)
