@@ -22,6 +22,11 @@ def test_whatever_befalls_the_arena_its_promises_hold(first: int) -> None:
         assert not failure(draw(seed)), tell(seed)
 
 
+def test_a_command_that_is_hurried_may_leave_while_the_database_is_away() -> None:
+    run = simulate(2669)
+    assert any("waits no more for the database" in what for _, what in run.trace)
+
+
 def test_many_processes_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PLACE, str(tmp_path))
     seeds = broken(range(2))

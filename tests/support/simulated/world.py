@@ -20,6 +20,7 @@ from sqlalchemy import select
 from arena_engine import deals
 from arena_engine.game import SEATS, find
 from arena_server.coordinator import Coordinator, Interrupted, Snapshot
+from arena_server.coordinator.coordinator import GRACE
 from arena_server.executors import Running
 from arena_server.executors.local import LocalExecutor
 from arena_server.model import ArenaError, Assignment, Result
@@ -108,6 +109,7 @@ class World:
         self._in_flight: dict[tuple[int, int], Assignment] = {}
         self._streams: list[Stream] = []
         self._coordinator: Coordinator | None = None
+        self._stops: list[float] = []  # when this command was asked to stop
         self._executor: LocalExecutor
         self._store: Store
 
@@ -182,6 +184,7 @@ class World:
         if strike.kind == "kill":
             raise Killed
         if self._coordinator is not None:
+            self._stops.append(self.loop.time())
             self._coordinator.stop()
 
     def _write(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -266,6 +269,7 @@ class World:
         self.loop = SimulatedLoop(self._at, self._step)
         self.loop.delay = lambda: self.dice.uniform(0.0005, 0.01)
         self._streams.clear()
+        self._stops.clear()
         try:
             with (
                 FrailStore.open(str(path)) as store,
@@ -278,12 +282,21 @@ class World:
         except (Killed, Interrupted, DiskFull) as end:
             self.note(f"the command ends: {type(end).__name__}")
             done = False
+        except AwayError:
+            if not self._hurries():
+                raise
+            self.note("the command ends: it waits no more for the database")
+            done = False
         finally:
             self._coordinator = None
             self._at = self.loop.time() + 1.0
         if self.loop.errors:
             raise Violation(f"nobody caught it: {self.loop.errors[0]}")
         return done
+
+    def _hurries(self) -> bool:
+        """Whether the command was asked to stop for so long, or so often, that it waits for nothing."""
+        return len(self._stops) > 1 or bool(self._stops and self.loop.time() >= self._stops[0] + GRACE)
 
     async def _play(self, store: Store) -> None:
         with store.lock(store.enter(self.spec, name=NAME).tournament) as lock:
