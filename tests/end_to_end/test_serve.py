@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.request import urlopen
 import grpc
 import pytest
 import trustme
-from command import arena
+from command import arena, start
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from standing import PATIENCE, Site, wait_for
 
@@ -179,7 +180,8 @@ def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
     socket = f"unix:{site.folder / 'socket'}"
     server = site.serve("--bot", "random", "--socket", "socket")
     added = arena("bots", "add", "ada", "--owner", "Ada", "--server", socket, "--json", cwd=site.folder)
-    site.join("ada", server.address, json.loads(added.stdout)["token"])
+    slow = "import time; time.sleep(0.05); return state.legal_moves()[0]"  # two meet at 50 tables a day, not more
+    site.join("ada", server.address, json.loads(added.stdout)["token"], body=slow)
 
     def status() -> dict[str, Any]:
         return dict(json.loads(arena("server", "status", "--server", socket, "--json", cwd=site.folder).stdout))
@@ -199,6 +201,9 @@ def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
 
     assert began(socket)
     assert not began(server.address)
+    for name in ("ada", "random"):
+        assert arena("bots", "open", name, "--server", socket, cwd=site.folder).returncode == 0
+    wait_for(lambda: began(server.address), "the games to be shown to everybody")
     with grpc.insecure_channel(server.address) as channel:
         stub = administration_pb2_grpc.AdministrationStub(channel)
         for method, request in (
@@ -213,6 +218,14 @@ def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
     with grpc.insecure_channel(socket) as channel, pytest.raises(grpc.RpcError) as nobody:
         next(referee_pb2_grpc.RefereeStub(channel).Play(iter(())))
     assert nobody.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+    with start("watch", "--server", socket, "--json", cwd=site.folder) as watching:
+        assert watching.stdout is not None
+        seen = [json.loads(next(watching.stdout)) for _ in range(3)]
+        os.killpg(watching.pid, signal.SIGINT)
+        assert watching.wait(PATIENCE) == 130
+    assert seen[0]["event"] == "began"
+    assert {one["id"].partition("/")[0] for one in seen} == {"season"}
 
     retired = arena("bots", "retire", "ada", "--server", socket, cwd=site.folder)
     assert retired.stdout == "ada 1 is retired: what it has played counts\n"

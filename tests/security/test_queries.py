@@ -86,6 +86,9 @@ def questions(word: str) -> list[tuple[str, Any]]:
         ("GetGame", pb.GetGameRequest(id=word)),
         ("GetCrosstable", pb.GetCrosstableRequest(tournament=word)),
         ("GetChain", pb.GetChainRequest(tournament=word)),
+        ("GetDetails", pb.GetDetailsRequest(tournament=word)),
+        ("ListRatedGames", pb.ListRatedGamesRequest(tournament=word)),
+        ("GetBot", pb.GetBotRequest(bot="bot0", tournament=word)),
     ]
 
 
@@ -108,6 +111,10 @@ def test_huge_pages_are_cut_and_deep_ones_are_empty(stub: Any) -> None:
     assert not stub.ListGames(pb.ListGamesRequest(stage=HUGE)).games
     assert not stub.ListGames(pb.ListGamesRequest(ending=unknown)).next_after
     assert len(stub.GetBot(pb.GetBotRequest(bot="bot0", before=HUGE, page_size=HUGE)).games) == 7
+    rated = stub.ListRatedGames(pb.ListRatedGamesRequest(page_size=HUGE))
+    assert (len(rated.games), rated.next_after) == (11, 0)
+    assert stub.ListRatedGames(pb.ListRatedGamesRequest(page_size=3, after=7)).next_after == 10
+    assert not stub.ListRatedGames(pb.ListRatedGamesRequest(after=HUGE)).games
     assert not stub.GetCrosstable(pb.GetCrosstableRequest(first=HUGE, page_size=HUGE)).cells
     assert len(stub.GetLeaderboard(pb.GetLeaderboardRequest(page_size=HUGE, rating=unknown)).standings) == 3
     assert len(stub.ListTournaments(pb.ListTournamentsRequest(page_size=HUGE)).tournaments) == 1

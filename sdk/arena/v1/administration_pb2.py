@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/administration.proto\x12\x08\x61rena.v1\"P\n\rAddBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x12\n\nretire_old\x18\x04 \x01(\x08\"0\n\x0e\x41\x64\x64\x42otResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x11\n\x0fListBotsRequest\"9\n\x10ListBotsResponse\x12%\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x17.arena.v1.RegisteredBot\"\x81\x01\n\rRegisteredBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07\x63reated\x18\x04 \x01(\t\x12\x0f\n\x07retired\x18\x05 \x01(\t\x12\x0e\n\x06tokens\x18\x06 \x03(\t\x12\x11\n\tadmission\x18\x07 \x01(\t\"A\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"$\n\x11RetireBotResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\"/\n\x0fNewTokenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07instead\x18\x02 \x01(\x08\"!\n\x10NewTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"5\n\x13RevokeTokensRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tbeginning\x18\x02 \x01(\t\"\'\n\x14RevokeTokensResponse\x12\x0f\n\x07revoked\x18\x01 \x01(\r\"\x12\n\x10GetStatusRequest\"\xde\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06season\x18\x02 \x01(\t\x12\r\n\x05since\x18\x03 \x01(\t\x12\x11\n\taddresses\x18\x04 \x03(\t\x12\x10\n\x08stopping\x18\x05 \x01(\x08\x12\x10\n\x08\x63\x61pacity\x18\x06 \x01(\r\x12\x0f\n\x07waiting\x18\x07 \x01(\r\x12+\n\x0b\x63onnections\x18\x08 \x03(\x0b\x32\x16.arena.v1.ConnectedBot\x12$\n\x05games\x18\t \x03(\x0b\x32\x15.arena.v1.RunningGame\"4\n\x0c\x43onnectedBot\x12\r\n\x05label\x18\x01 \x01(\t\x12\x15\n\rgames_at_once\x18\x02 \x01(\r\"F\n\x0bRunningGame\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12\x0b\n\x03ply\x18\x03 \x01(\r\x12\x0f\n\x07seconds\x18\x04 \x01(\x01\"$\n\x11StopServerRequest\x12\x0f\n\x07\x61t_once\x18\x01 \x01(\x08\"%\n\x12StopServerResponse\x12\x0f\n\x07grace_s\x18\x01 \x01(\x01\x32\xf7\x03\n\x0e\x41\x64ministration\x12;\n\x06\x41\x64\x64\x42ot\x12\x17.arena.v1.AddBotRequest\x1a\x18.arena.v1.AddBotResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12\x44\n\tRetireBot\x12\x1a.arena.v1.RetireBotRequest\x1a\x1b.arena.v1.RetireBotResponse\x12\x41\n\x08NewToken\x12\x19.arena.v1.NewTokenRequest\x1a\x1a.arena.v1.NewTokenResponse\x12M\n\x0cRevokeTokens\x12\x1d.arena.v1.RevokeTokensRequest\x1a\x1e.arena.v1.RevokeTokensResponse\x12\x44\n\tGetStatus\x12\x1a.arena.v1.GetStatusRequest\x1a\x1b.arena.v1.GetStatusResponse\x12G\n\nStopServer\x12\x1b.arena.v1.StopServerRequest\x1a\x1c.arena.v1.StopServerResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/administration.proto\x12\x08\x61rena.v1\"P\n\rAddBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x12\n\nretire_old\x18\x04 \x01(\x08\"0\n\x0e\x41\x64\x64\x42otResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x11\n\x0fListBotsRequest\"9\n\x10ListBotsResponse\x12%\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x17.arena.v1.RegisteredBot\"\x92\x01\n\rRegisteredBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07\x63reated\x18\x04 \x01(\t\x12\x0f\n\x07retired\x18\x05 \x01(\t\x12\x0e\n\x06tokens\x18\x06 \x03(\t\x12\x11\n\tadmission\x18\x07 \x01(\t\x12\x0f\n\x07is_open\x18\x08 \x01(\x08\"A\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"$\n\x11RetireBotResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\".\n\x0eSetOpenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07is_open\x18\x02 \x01(\x08\"\x11\n\x0fSetOpenResponse\"/\n\x0fNewTokenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07instead\x18\x02 \x01(\x08\"!\n\x10NewTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"5\n\x13RevokeTokensRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tbeginning\x18\x02 \x01(\t\"\'\n\x14RevokeTokensResponse\x12\x0f\n\x07revoked\x18\x01 \x01(\r\"\x12\n\x10GetStatusRequest\"\xde\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06season\x18\x02 \x01(\t\x12\r\n\x05since\x18\x03 \x01(\t\x12\x11\n\taddresses\x18\x04 \x03(\t\x12\x10\n\x08stopping\x18\x05 \x01(\x08\x12\x10\n\x08\x63\x61pacity\x18\x06 \x01(\r\x12\x0f\n\x07waiting\x18\x07 \x01(\r\x12+\n\x0b\x63onnections\x18\x08 \x03(\x0b\x32\x16.arena.v1.ConnectedBot\x12$\n\x05games\x18\t \x03(\x0b\x32\x15.arena.v1.RunningGame\"4\n\x0c\x43onnectedBot\x12\r\n\x05label\x18\x01 \x01(\t\x12\x15\n\rgames_at_once\x18\x02 \x01(\r\"F\n\x0bRunningGame\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12\x0b\n\x03ply\x18\x03 \x01(\r\x12\x0f\n\x07seconds\x18\x04 \x01(\x01\"$\n\x11StopServerRequest\x12\x0f\n\x07\x61t_once\x18\x01 \x01(\x08\"%\n\x12StopServerResponse\x12\x0f\n\x07grace_s\x18\x01 \x01(\x01\x32\xb7\x04\n\x0e\x41\x64ministration\x12;\n\x06\x41\x64\x64\x42ot\x12\x17.arena.v1.AddBotRequest\x1a\x18.arena.v1.AddBotResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12\x44\n\tRetireBot\x12\x1a.arena.v1.RetireBotRequest\x1a\x1b.arena.v1.RetireBotResponse\x12>\n\x07SetOpen\x12\x18.arena.v1.SetOpenRequest\x1a\x19.arena.v1.SetOpenResponse\x12\x41\n\x08NewToken\x12\x19.arena.v1.NewTokenRequest\x1a\x1a.arena.v1.NewTokenResponse\x12M\n\x0cRevokeTokens\x12\x1d.arena.v1.RevokeTokensRequest\x1a\x1e.arena.v1.RevokeTokensResponse\x12\x44\n\tGetStatus\x12\x1a.arena.v1.GetStatusRequest\x1a\x1b.arena.v1.GetStatusResponse\x12G\n\nStopServer\x12\x1b.arena.v1.StopServerRequest\x1a\x1c.arena.v1.StopServerResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,31 +40,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTBOTSRESPONSE']._serialized_start=194
   _globals['_LISTBOTSRESPONSE']._serialized_end=251
   _globals['_REGISTEREDBOT']._serialized_start=254
-  _globals['_REGISTEREDBOT']._serialized_end=383
-  _globals['_RETIREBOTREQUEST']._serialized_start=385
-  _globals['_RETIREBOTREQUEST']._serialized_end=450
-  _globals['_RETIREBOTRESPONSE']._serialized_start=452
-  _globals['_RETIREBOTRESPONSE']._serialized_end=488
-  _globals['_NEWTOKENREQUEST']._serialized_start=490
-  _globals['_NEWTOKENREQUEST']._serialized_end=537
-  _globals['_NEWTOKENRESPONSE']._serialized_start=539
-  _globals['_NEWTOKENRESPONSE']._serialized_end=572
-  _globals['_REVOKETOKENSREQUEST']._serialized_start=574
-  _globals['_REVOKETOKENSREQUEST']._serialized_end=627
-  _globals['_REVOKETOKENSRESPONSE']._serialized_start=629
-  _globals['_REVOKETOKENSRESPONSE']._serialized_end=668
-  _globals['_GETSTATUSREQUEST']._serialized_start=670
-  _globals['_GETSTATUSREQUEST']._serialized_end=688
-  _globals['_GETSTATUSRESPONSE']._serialized_start=691
-  _globals['_GETSTATUSRESPONSE']._serialized_end=913
-  _globals['_CONNECTEDBOT']._serialized_start=915
-  _globals['_CONNECTEDBOT']._serialized_end=967
-  _globals['_RUNNINGGAME']._serialized_start=969
-  _globals['_RUNNINGGAME']._serialized_end=1039
-  _globals['_STOPSERVERREQUEST']._serialized_start=1041
-  _globals['_STOPSERVERREQUEST']._serialized_end=1077
-  _globals['_STOPSERVERRESPONSE']._serialized_start=1079
-  _globals['_STOPSERVERRESPONSE']._serialized_end=1116
-  _globals['_ADMINISTRATION']._serialized_start=1119
-  _globals['_ADMINISTRATION']._serialized_end=1622
+  _globals['_REGISTEREDBOT']._serialized_end=400
+  _globals['_RETIREBOTREQUEST']._serialized_start=402
+  _globals['_RETIREBOTREQUEST']._serialized_end=467
+  _globals['_RETIREBOTRESPONSE']._serialized_start=469
+  _globals['_RETIREBOTRESPONSE']._serialized_end=505
+  _globals['_SETOPENREQUEST']._serialized_start=507
+  _globals['_SETOPENREQUEST']._serialized_end=553
+  _globals['_SETOPENRESPONSE']._serialized_start=555
+  _globals['_SETOPENRESPONSE']._serialized_end=572
+  _globals['_NEWTOKENREQUEST']._serialized_start=574
+  _globals['_NEWTOKENREQUEST']._serialized_end=621
+  _globals['_NEWTOKENRESPONSE']._serialized_start=623
+  _globals['_NEWTOKENRESPONSE']._serialized_end=656
+  _globals['_REVOKETOKENSREQUEST']._serialized_start=658
+  _globals['_REVOKETOKENSREQUEST']._serialized_end=711
+  _globals['_REVOKETOKENSRESPONSE']._serialized_start=713
+  _globals['_REVOKETOKENSRESPONSE']._serialized_end=752
+  _globals['_GETSTATUSREQUEST']._serialized_start=754
+  _globals['_GETSTATUSREQUEST']._serialized_end=772
+  _globals['_GETSTATUSRESPONSE']._serialized_start=775
+  _globals['_GETSTATUSRESPONSE']._serialized_end=997
+  _globals['_CONNECTEDBOT']._serialized_start=999
+  _globals['_CONNECTEDBOT']._serialized_end=1051
+  _globals['_RUNNINGGAME']._serialized_start=1053
+  _globals['_RUNNINGGAME']._serialized_end=1123
+  _globals['_STOPSERVERREQUEST']._serialized_start=1125
+  _globals['_STOPSERVERREQUEST']._serialized_end=1161
+  _globals['_STOPSERVERRESPONSE']._serialized_start=1163
+  _globals['_STOPSERVERRESPONSE']._serialized_end=1200
+  _globals['_ADMINISTRATION']._serialized_start=1203
+  _globals['_ADMINISTRATION']._serialized_end=1770
 # @@protoc_insertion_point(module_scope)

@@ -134,6 +134,7 @@ class RegisteredBot(_message.Message):
     RETIRED_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
     ADMISSION_FIELD_NUMBER: _builtins.int
+    IS_OPEN_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """Name of the bot."""
     version: _builtins.str
@@ -146,6 +147,8 @@ class RegisteredBot(_message.Message):
     """When it was retired, likewise; empty while it plays."""
     admission: _builtins.str
     """What the admission test says: "new", "admitted", or "failed: " and why; empty for a bot of the house."""
+    is_open: _builtins.bool
+    """Whether the bot's games may be watched while they are played, where the other bots are open, too."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """First characters of the bot's tokens that are good."""
@@ -160,10 +163,11 @@ class RegisteredBot(_message.Message):
         retired: _builtins.str = ...,
         tokens: _abc.Iterable[_builtins.str] | None = ...,
         admission: _builtins.str = ...,
+        is_open: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["admission", b"admission", "bot", b"bot", "created", b"created", "owner", b"owner", "retired", b"retired", "tokens", b"tokens", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["admission", b"admission", "bot", b"bot", "created", b"created", "is_open", b"is_open", "owner", b"owner", "retired", b"retired", "tokens", b"tokens", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -220,6 +224,49 @@ class RetireBotResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetireBotResponse: _TypeAlias = RetireBotResponse  # noqa: Y015
+
+@_typing.final
+class SetOpenRequest(_message.Message):
+    """SetOpenRequest says whether games of a bot may be watched while they are played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    IS_OPEN_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """Its name."""
+    is_open: _builtins.bool
+    """Whether they may, where all other bots of the game are open, too."""
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        is_open: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "is_open", b"is_open"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetOpenRequest: _TypeAlias = SetOpenRequest  # noqa: Y015
+
+@_typing.final
+class SetOpenResponse(_message.Message):
+    """SetOpenResponse says that it is so."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetOpenResponse: _TypeAlias = SetOpenResponse  # noqa: Y015
 
 @_typing.final
 class NewTokenRequest(_message.Message):

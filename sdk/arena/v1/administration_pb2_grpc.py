@@ -50,6 +50,11 @@ class AdministrationStub(object):
                 request_serializer=arena_dot_v1_dot_administration__pb2.RetireBotRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_administration__pb2.RetireBotResponse.FromString,
                 _registered_method=True)
+        self.SetOpen = channel.unary_unary(
+                '/arena.v1.Administration/SetOpen',
+                request_serializer=arena_dot_v1_dot_administration__pb2.SetOpenRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.SetOpenResponse.FromString,
+                _registered_method=True)
         self.NewToken = channel.unary_unary(
                 '/arena.v1.Administration/NewToken',
                 request_serializer=arena_dot_v1_dot_administration__pb2.NewTokenRequest.SerializeToString,
@@ -92,6 +97,13 @@ class AdministrationServicer(object):
 
     def RetireBot(self, request, context):
         """RetireBot takes versions of a bot out of the field: what they have played counts.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetOpen(self, request, context):
+        """SetOpen says whether games of a bot may be watched while they are played.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,6 +154,11 @@ def add_AdministrationServicer_to_server(servicer, server):
                     servicer.RetireBot,
                     request_deserializer=arena_dot_v1_dot_administration__pb2.RetireBotRequest.FromString,
                     response_serializer=arena_dot_v1_dot_administration__pb2.RetireBotResponse.SerializeToString,
+            ),
+            'SetOpen': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetOpen,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.SetOpenRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.SetOpenResponse.SerializeToString,
             ),
             'NewToken': grpc.unary_unary_rpc_method_handler(
                     servicer.NewToken,
@@ -246,6 +263,33 @@ class Administration(object):
             '/arena.v1.Administration/RetireBot',
             arena_dot_v1_dot_administration__pb2.RetireBotRequest.SerializeToString,
             arena_dot_v1_dot_administration__pb2.RetireBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetOpen(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/SetOpen',
+            arena_dot_v1_dot_administration__pb2.SetOpenRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.SetOpenResponse.FromString,
             options,
             channel_credentials,
             insecure,

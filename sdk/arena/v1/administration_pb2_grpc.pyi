@@ -39,6 +39,8 @@ class AdministrationStub:
     """ListBots gives every version of every bot."""
     RetireBot: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RetireBotRequest, _administration_pb2.RetireBotResponse]
     """RetireBot takes versions of a bot out of the field: what they have played counts."""
+    SetOpen: _grpc.UnaryUnaryMultiCallable[_administration_pb2.SetOpenRequest, _administration_pb2.SetOpenResponse]
+    """SetOpen says whether games of a bot may be watched while they are played."""
     NewToken: _grpc.UnaryUnaryMultiCallable[_administration_pb2.NewTokenRequest, _administration_pb2.NewTokenResponse]
     """NewToken gives a bot a token."""
     RevokeTokens: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RevokeTokensRequest, _administration_pb2.RevokeTokensResponse]
@@ -59,6 +61,8 @@ class AdministrationAsyncStub(AdministrationStub):
     """ListBots gives every version of every bot."""
     RetireBot: _aio.UnaryUnaryMultiCallable[_administration_pb2.RetireBotRequest, _administration_pb2.RetireBotResponse]  # type: ignore[assignment]
     """RetireBot takes versions of a bot out of the field: what they have played counts."""
+    SetOpen: _aio.UnaryUnaryMultiCallable[_administration_pb2.SetOpenRequest, _administration_pb2.SetOpenResponse]  # type: ignore[assignment]
+    """SetOpen says whether games of a bot may be watched while they are played."""
     NewToken: _aio.UnaryUnaryMultiCallable[_administration_pb2.NewTokenRequest, _administration_pb2.NewTokenResponse]  # type: ignore[assignment]
     """NewToken gives a bot a token."""
     RevokeTokens: _aio.UnaryUnaryMultiCallable[_administration_pb2.RevokeTokensRequest, _administration_pb2.RevokeTokensResponse]  # type: ignore[assignment]
@@ -94,6 +98,14 @@ class AdministrationServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.RetireBotResponse, _abc.Awaitable[_administration_pb2.RetireBotResponse]]:
         """RetireBot takes versions of a bot out of the field: what they have played counts."""
+
+    @_abc_1.abstractmethod
+    def SetOpen(
+        self,
+        request: _administration_pb2.SetOpenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.SetOpenResponse, _abc.Awaitable[_administration_pb2.SetOpenResponse]]:
+        """SetOpen says whether games of a bot may be watched while they are played."""
 
     @_abc_1.abstractmethod
     def NewToken(

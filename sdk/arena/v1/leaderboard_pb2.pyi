@@ -325,6 +325,133 @@ class Progress(_message.Message):
 Global___Progress: _TypeAlias = Progress  # noqa: Y015
 
 @_typing.final
+class GetDetailsRequest(_message.Message):
+    """GetDetailsRequest asks for all about one tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDetailsRequest: _TypeAlias = GetDetailsRequest  # noqa: Y015
+
+@_typing.final
+class GetDetailsResponse(_message.Message):
+    """GetDetailsResponse is all about one tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    ABOUT_FIELD_NUMBER: _builtins.int
+    RUNS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """It."""
+
+    @_builtins.property
+    def about(self) -> _containers.RepeatedCompositeFieldContainer[Global___About]:
+        """What is said of every entrant, in the order of the contract."""
+
+    @_builtins.property
+    def runs(self) -> _containers.RepeatedCompositeFieldContainer[Global___Run]:
+        """Who played it, the first first; none where that is not for everybody."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+        about: _abc.Iterable[Global___About] | None = ...,
+        runs: _abc.Iterable[Global___Run] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["about", b"about", "runs", b"runs", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDetailsResponse: _TypeAlias = GetDetailsResponse  # noqa: Y015
+
+@_typing.final
+class About(_message.Message):
+    """About is what is said of an entrant and shapes nothing."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    GROUP_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    owner: _builtins.str
+    """Whose it is; absent where nobody said."""
+    group: _builtins.str
+    """What it belongs to; likewise."""
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Words to choose it by."""
+
+    def __init__(
+        self,
+        *,
+        owner: _builtins.str | None = ...,
+        group: _builtins.str | None = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_group", b"_group", "_owner", b"_owner", "group", b"group", "owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_group", b"_group", "_owner", b"_owner", "group", b"group", "owner", b"owner", "tags", b"tags"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__group: _TypeAlias = _typing.Literal["group"]  # noqa: Y015
+    _WhichOneofArgType__group: _TypeAlias = _typing.Literal["_group", b"_group"]  # noqa: Y015
+    _WhichOneofReturnType__owner: _TypeAlias = _typing.Literal["owner"]  # noqa: Y015
+    _WhichOneofArgType__owner: _TypeAlias = _typing.Literal["_owner", b"_owner"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__group) -> _WhichOneofReturnType__group | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__owner) -> _WhichOneofReturnType__owner | None: ...
+
+Global___About: _TypeAlias = About  # noqa: Y015
+
+@_typing.final
+class Run(_message.Message):
+    """Run is one coordinator's time with a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPOCH_FIELD_NUMBER: _builtins.int
+    STARTED_FIELD_NUMBER: _builtins.int
+    FACTS_JSON_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.int
+    """Number of the run."""
+    started: _builtins.str
+    """UTC, ISO 8601."""
+    facts_json: _builtins.str
+    """What it ran with, as JSON: versions, machine, command."""
+    def __init__(
+        self,
+        *,
+        epoch: _builtins.int = ...,
+        started: _builtins.str = ...,
+        facts_json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "facts_json", b"facts_json", "started", b"started"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Run: _TypeAlias = Run  # noqa: Y015
+
+@_typing.final
 class GetLeaderboardRequest(_message.Message):
     """GetLeaderboardRequest asks for a page of the standings."""
 
@@ -831,8 +958,11 @@ class GetBotResponse(_message.Message):
     STANDING_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_BEFORE_FIELD_NUMBER: _builtins.int
+    CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
     next_before: _builtins.int
     """`before` of the next page; 0: this is the last."""
+    chain_length: _builtins.int
+    """Length of the tournament's chain: two answers with the same one belong together."""
     @_builtins.property
     def standing(self) -> Global___Standing:
         """Its row of the leaderboard."""
@@ -847,10 +977,11 @@ class GetBotResponse(_message.Message):
         standing: Global___Standing | None = ...,
         games: _abc.Iterable[Global___BotGame] | None = ...,
         next_before: _builtins.int = ...,
+        chain_length: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_before", b"next_before", "standing", b"standing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_length", b"chain_length", "games", b"games", "next_before", b"next_before", "standing", b"standing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -985,6 +1116,130 @@ class ListGamesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListGamesResponse: _TypeAlias = ListGamesResponse  # noqa: Y015
+
+@_typing.final
+class ListRatedGamesRequest(_message.Message):
+    """ListRatedGamesRequest asks for what the ratings follow from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    page_size: _builtins.int
+    """Usually and at most 2000."""
+    after: _builtins.int
+    """Games after this number."""
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRatedGamesRequest: _TypeAlias = ListRatedGamesRequest  # noqa: Y015
+
+@_typing.final
+class ListRatedGamesResponse(_message.Message):
+    """ListRatedGamesResponse is a page of rated games."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    NEXT_AFTER_FIELD_NUMBER: _builtins.int
+    tournament: _builtins.str
+    """Name of the tournament."""
+    next_after: _builtins.int
+    """`after` of the next page; 0: this is the last."""
+    @_builtins.property
+    def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___RatedGame]:
+        """In schedule order, which is the order of the ratings."""
+
+    def __init__(
+        self,
+        *,
+        tournament: _builtins.str = ...,
+        games: _abc.Iterable[Global___RatedGame] | None = ...,
+        next_after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_after", b"next_after", "tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRatedGamesResponse: _TypeAlias = ListRatedGamesResponse  # noqa: Y015
+
+@_typing.final
+class RatedGame(_message.Message):
+    """RatedGame is a game as the ratings have it; lists are in seat order."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    PAIRING_FIELD_NUMBER: _builtins.int
+    ENTRANTS_FIELD_NUMBER: _builtins.int
+    RANKS_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
+    FAILURES_FIELD_NUMBER: _builtins.int
+    MU_FIELD_NUMBER: _builtins.int
+    SIGMA_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Place in the schedule order."""
+    pairing: _builtins.int
+    """Games of one pairing share a deal."""
+    @_builtins.property
+    def entrants(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Places of the bots in the contract, from 0."""
+
+    @_builtins.property
+    def ranks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Rank of each seat."""
+
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Points of each seat."""
+
+    @_builtins.property
+    def failures(self) -> _containers.RepeatedScalarFieldContainer[_referee_pb2.Ending.ValueType]:
+        """How each seat failed; unspecified where it did not."""
+
+    @_builtins.property
+    def mu(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """TrueSkill means after the game."""
+
+    @_builtins.property
+    def sigma(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """TrueSkill deviations after the game."""
+
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        pairing: _builtins.int = ...,
+        entrants: _abc.Iterable[_builtins.int] | None = ...,
+        ranks: _abc.Iterable[_builtins.int] | None = ...,
+        scores: _abc.Iterable[_builtins.int] | None = ...,
+        failures: _abc.Iterable[_referee_pb2.Ending.ValueType] | None = ...,
+        mu: _abc.Iterable[_builtins.float] | None = ...,
+        sigma: _abc.Iterable[_builtins.float] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entrants", b"entrants", "failures", b"failures", "mu", b"mu", "number", b"number", "pairing", b"pairing", "ranks", b"ranks", "scores", b"scores", "sigma", b"sigma"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RatedGame: _TypeAlias = RatedGame  # noqa: Y015
 
 @_typing.final
 class GameSummary(_message.Message):

@@ -49,6 +49,11 @@ class LeaderboardStub(object):
                 request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.FromString,
                 _registered_method=True)
+        self.GetDetails = channel.unary_unary(
+                '/arena.v1.Leaderboard/GetDetails',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetDetailsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetDetailsResponse.FromString,
+                _registered_method=True)
         self.GetLeaderboard = channel.unary_unary(
                 '/arena.v1.Leaderboard/GetLeaderboard',
                 request_serializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardRequest.SerializeToString,
@@ -68,6 +73,11 @@ class LeaderboardStub(object):
                 '/arena.v1.Leaderboard/ListGames',
                 request_serializer=arena_dot_v1_dot_leaderboard__pb2.ListGamesRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListGamesResponse.FromString,
+                _registered_method=True)
+        self.ListRatedGames = channel.unary_unary(
+                '/arena.v1.Leaderboard/ListRatedGames',
+                request_serializer=arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesResponse.FromString,
                 _registered_method=True)
         self.GetGame = channel.unary_unary(
                 '/arena.v1.Leaderboard/GetGame',
@@ -113,6 +123,13 @@ class LeaderboardServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetDetails(self, request, context):
+        """GetDetails gives what is said of one tournament beside its contract, and what it was played with.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetLeaderboard(self, request, context):
         """GetLeaderboard gives a page of the standings of one tournament.
         """
@@ -136,6 +153,13 @@ class LeaderboardServicer(object):
 
     def ListGames(self, request, context):
         """ListGames gives a page of the games of one tournament in schedule order.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRatedGames(self, request, context):
+        """ListRatedGames gives a page of what the ratings follow from, so that a reader can compute statistics by itself.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,6 +206,11 @@ def add_LeaderboardServicer_to_server(servicer, server):
                     request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.FromString,
                     response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.SerializeToString,
             ),
+            'GetDetails': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDetails,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetDetailsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.GetDetailsResponse.SerializeToString,
+            ),
             'GetLeaderboard': grpc.unary_unary_rpc_method_handler(
                     servicer.GetLeaderboard,
                     request_deserializer=arena_dot_v1_dot_leaderboard__pb2.GetLeaderboardRequest.FromString,
@@ -201,6 +230,11 @@ def add_LeaderboardServicer_to_server(servicer, server):
                     servicer.ListGames,
                     request_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListGamesRequest.FromString,
                     response_serializer=arena_dot_v1_dot_leaderboard__pb2.ListGamesResponse.SerializeToString,
+            ),
+            'ListRatedGames': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRatedGames,
+                    request_deserializer=arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesResponse.SerializeToString,
             ),
             'GetGame': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGame,
@@ -282,6 +316,33 @@ class Leaderboard(object):
             '/arena.v1.Leaderboard/GetTournament',
             arena_dot_v1_dot_leaderboard__pb2.GetTournamentRequest.SerializeToString,
             arena_dot_v1_dot_leaderboard__pb2.GetTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDetails(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/GetDetails',
+            arena_dot_v1_dot_leaderboard__pb2.GetDetailsRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.GetDetailsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -390,6 +451,33 @@ class Leaderboard(object):
             '/arena.v1.Leaderboard/ListGames',
             arena_dot_v1_dot_leaderboard__pb2.ListGamesRequest.SerializeToString,
             arena_dot_v1_dot_leaderboard__pb2.ListGamesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRatedGames(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Leaderboard/ListRatedGames',
+            arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesRequest.SerializeToString,
+            arena_dot_v1_dot_leaderboard__pb2.ListRatedGamesResponse.FromString,
             options,
             channel_credentials,
             insecure,

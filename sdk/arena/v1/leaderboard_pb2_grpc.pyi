@@ -42,6 +42,8 @@ class LeaderboardStub:
     """ListTournaments gives the tournaments, the newest first."""
     GetTournament: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetTournamentRequest, _leaderboard_pb2.GetTournamentResponse]
     """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
+    GetDetails: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetDetailsRequest, _leaderboard_pb2.GetDetailsResponse]
+    """GetDetails gives what is said of one tournament beside its contract, and what it was played with."""
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetLeaderboardRequest, _leaderboard_pb2.GetLeaderboardResponse]
     """GetLeaderboard gives a page of the standings of one tournament."""
     GetPlaces: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetPlacesRequest, _leaderboard_pb2.GetPlacesResponse]
@@ -50,6 +52,8 @@ class LeaderboardStub:
     """GetBot gives one bot's standing, and a page of its rated games with its rating after each."""
     ListGames: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.ListGamesRequest, _leaderboard_pb2.ListGamesResponse]
     """ListGames gives a page of the games of one tournament in schedule order."""
+    ListRatedGames: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.ListRatedGamesRequest, _leaderboard_pb2.ListRatedGamesResponse]
+    """ListRatedGames gives a page of what the ratings follow from, so that a reader can compute statistics by itself."""
     GetGame: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetGameRequest, _leaderboard_pb2.GetGameResponse]
     """GetGame gives one game."""
     GetCrosstable: _grpc.UnaryUnaryMultiCallable[_leaderboard_pb2.GetCrosstableRequest, _leaderboard_pb2.GetCrosstableResponse]
@@ -73,6 +77,8 @@ class LeaderboardAsyncStub(LeaderboardStub):
     """ListTournaments gives the tournaments, the newest first."""
     GetTournament: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetTournamentRequest, _leaderboard_pb2.GetTournamentResponse]  # type: ignore[assignment]
     """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
+    GetDetails: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetDetailsRequest, _leaderboard_pb2.GetDetailsResponse]  # type: ignore[assignment]
+    """GetDetails gives what is said of one tournament beside its contract, and what it was played with."""
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetLeaderboardRequest, _leaderboard_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """GetLeaderboard gives a page of the standings of one tournament."""
     GetPlaces: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetPlacesRequest, _leaderboard_pb2.GetPlacesResponse]  # type: ignore[assignment]
@@ -81,6 +87,8 @@ class LeaderboardAsyncStub(LeaderboardStub):
     """GetBot gives one bot's standing, and a page of its rated games with its rating after each."""
     ListGames: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.ListGamesRequest, _leaderboard_pb2.ListGamesResponse]  # type: ignore[assignment]
     """ListGames gives a page of the games of one tournament in schedule order."""
+    ListRatedGames: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.ListRatedGamesRequest, _leaderboard_pb2.ListRatedGamesResponse]  # type: ignore[assignment]
+    """ListRatedGames gives a page of what the ratings follow from, so that a reader can compute statistics by itself."""
     GetGame: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetGameRequest, _leaderboard_pb2.GetGameResponse]  # type: ignore[assignment]
     """GetGame gives one game."""
     GetCrosstable: _aio.UnaryUnaryMultiCallable[_leaderboard_pb2.GetCrosstableRequest, _leaderboard_pb2.GetCrosstableResponse]  # type: ignore[assignment]
@@ -115,6 +123,14 @@ class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
         """GetTournament gives one tournament: its contract, how far it is, and the head of its chain."""
 
     @_abc_1.abstractmethod
+    def GetDetails(
+        self,
+        request: _leaderboard_pb2.GetDetailsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.GetDetailsResponse, _abc.Awaitable[_leaderboard_pb2.GetDetailsResponse]]:
+        """GetDetails gives what is said of one tournament beside its contract, and what it was played with."""
+
+    @_abc_1.abstractmethod
     def GetLeaderboard(
         self,
         request: _leaderboard_pb2.GetLeaderboardRequest,
@@ -145,6 +161,14 @@ class LeaderboardServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_leaderboard_pb2.ListGamesResponse, _abc.Awaitable[_leaderboard_pb2.ListGamesResponse]]:
         """ListGames gives a page of the games of one tournament in schedule order."""
+
+    @_abc_1.abstractmethod
+    def ListRatedGames(
+        self,
+        request: _leaderboard_pb2.ListRatedGamesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_leaderboard_pb2.ListRatedGamesResponse, _abc.Awaitable[_leaderboard_pb2.ListRatedGamesResponse]]:
+        """ListRatedGames gives a page of what the ratings follow from, so that a reader can compute statistics by itself."""
 
     @_abc_1.abstractmethod
     def GetGame(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, Socket, group
+from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, Socket, group
 
 if TYPE_CHECKING:
     from arena_server.store.registry import Registered
 
-bots = group("Register, list and retire bots that play on a standing server.")
+bots = group("Register, list, show and retire bots that play on a standing server.")
 
 Bot = Annotated[str, typer.Argument(metavar="BOT", help="Its name: letters, digits, '.', '_' and '-'.")]
 
@@ -58,14 +58,14 @@ def list_(*, server: Socket = None, db: Db = None, as_json: AsJson = False) -> N
     if as_json:
         show_json({"bots": [asdict(one) for one in found]})
         return
-    names = ("bot", "version", "owner", "added", "retired", "tokens")
+    names = ("bot", "version", "owner", "added", "retired", "open", "tokens")
     columns = (*[Column(name, left=True) for name in names], Column("admission", left=True, wraps=True))
     show(Grid(columns, [_row(one) for one in found]))
 
 
 def _row(one: Registered) -> Sequence[str]:
-    hints = " ".join(f"{hint}..." for hint in one.tokens)
-    return one.bot, one.version, one.owner, one.created, one.retired or "", hints, one.admission
+    hints, opened = " ".join(f"{hint}..." for hint in one.tokens), "open" if one.is_open else ""
+    return one.bot, one.version, one.owner, one.created, one.retired or "", opened, hints, one.admission
 
 
 @bots.command()
@@ -87,3 +87,61 @@ def retire(
         return
     for one in retired:
         print(f"{bot} {one} is retired: what it has played counts")
+
+
+@bots.command()
+def show(  # noqa: PLR0913 - each option is one of the reader's choices
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="A name, or name and version.")],
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many games.")] = 20,
+    before: Annotated[int | None, typer.Option(min=1, max=10**9, help="Only games before this number.")] = None,
+    tournament: OfTournament = None,
+    server: Server = None,
+    ca: Ca = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a bot does in a tournament.
+
+    That is its rank, its opponents, its last games, and how long it takes for a move.
+    """
+    from arena_server.cli.bot_report import print_report, report_dict
+    from arena_server.cli.output import reader, show_json
+
+    with reader(db, server, ca, quiet=as_json) as source:
+        page = source.bot(tournament, bot, before=before, limit=limit)
+    if as_json:
+        show_json(report_dict(page))
+    else:
+        print_report(page)
+
+
+@bots.command("open")
+def open_(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
+    """Let its games be watched while they are played.
+
+    That holds where all bots of a game are open; house bots, too, are so only once this was said of them.
+    """
+    _set_open(bot, db, server, is_open=True, as_json=as_json)
+
+
+@bots.command()
+def hide(bot: Bot, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
+    """Hide its games until they are over.
+
+    So it is with every bot at first.
+    """
+    _set_open(bot, db, server, is_open=False, as_json=as_json)
+
+
+def _set_open(bot: str, db: str | None, server: str | None, *, is_open: bool, as_json: bool) -> None:
+    from arena_server.cli.output import administrator, show_json
+
+    with administrator(db, server, quiet=as_json) as office:
+        office.set_open(bot, is_open=is_open)
+    if as_json:
+        show_json({"bot": bot, "open": is_open})
+    elif is_open:
+        print(f"games of {bot} may be watched while they are played, where the other bots are open, too")
+    else:
+        print(f"games of {bot} are hidden until they are over")

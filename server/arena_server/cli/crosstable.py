@@ -44,7 +44,7 @@ def matrix(table: Crosstable, order: Sequence[int]) -> Grid:
     names = labels(table.entrants)
     ranks = [str(rank) for rank in range(1, len(order) + 1)]
     rows = [
-        (rank, names[row], *[_won_lost(_total(table, row, column)) for column in order])
+        (rank, names[row], *[won_lost(_total(table, row, column)) for column in order])
         for rank, row in zip(ranks, order, strict=True)
     ]
     return Grid((Column("#"), Column("bot", left=True), *map(Column, ranks)), rows)
@@ -74,9 +74,9 @@ def _pair_rows(table: Crosstable, order: Sequence[int], letters: Sequence[str]) 
         for column in order[rank + 1 :]:
             cell = table.cells.get((row, column))
             if cell is not None:
-                by_seat = [_won_lost(cell.by_seat.get(letter)) for letter in letters]
+                by_seat = [won_lost(cell.by_seat.get(letter)) for letter in letters]
                 margin = margin_text(cell.total.margin)
-                yield names[row], names[column], _won_lost(cell.total), *by_seat, margin
+                yield names[row], names[column], won_lost(cell.total), *by_seat, margin
 
 
 def _total(table: Crosstable, row: int, column: int) -> Score | None:
@@ -84,7 +84,7 @@ def _total(table: Crosstable, row: int, column: int) -> Score | None:
     return None if cell is None else cell.total
 
 
-def _won_lost(score: Score | None) -> str:
+def won_lost(score: Score | None) -> str:
     """``12-8``, with draws ``12-8-1``; ``-`` where the two did not meet."""
     if score is None:
         return "-"
@@ -102,15 +102,16 @@ def crosstable_dict(name: str, table: Crosstable) -> dict[str, Any]:
             for label, entrant in zip(labels(table.entrants), table.entrants, strict=True)
         ],
         "cells": [
-            {"bot": row, "against": column, **_score_dict(cell.total), "seats": _seats_dict(cell.by_seat)}
+            {"bot": row, "against": column, **score_dict(cell.total), "seats": _seats_dict(cell.by_seat)}
             for (row, column), cell in table.cells.items()
         ],
     }
 
 
 def _seats_dict(by_seat: Mapping[str, Score]) -> dict[str, Any]:
-    return {letter: _score_dict(score) for letter, score in by_seat.items()}
+    return {letter: score_dict(score) for letter, score in by_seat.items()}
 
 
-def _score_dict(score: Score) -> dict[str, Any]:
+def score_dict(score: Score) -> dict[str, Any]:
+    """The JSON form of results against another."""
     return {"wins": score.wins, "losses": score.losses, "draws": score.draws, "margin": score.margin}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from arena_engine.game import SEATS
@@ -14,55 +14,32 @@ from arena_server.cli.places import places_dict, print_places
 from arena_server.cli.tables import marked, won_lost
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
-from arena_server.service.reading import StoreReader
-from arena_server.store import anchors, queries
+from arena_server.store import anchors
+from arena_server.store.samples import Sample
 from arena_server.text import clean
 
 if TYPE_CHECKING:
-    from arena_server.store import Store, Tournament
+    from arena_server.service.reading import Reader
+    from arena_server.store import Tournament
     from arena_server.store.anchors import Anchors
-    from arena_server.store.queries import Leaderboard, Selection
+    from arena_server.store.samples import Selection
+    from arena_server.store.views import Leaderboard
 
 _SHOWN = 5
 """Disagreements that are told one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Of games: those that everything given here lets through.
-
-    Attributes:
-        since: only from this number on.
-        opponents: only those of these bots.
-        tags: only those among bots with one of these tags.
-        groups: only those among bots of these groups.
-    """
-
-    since: int | None = None
-    opponents: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        parts = [] if self.since is None else [f"games from number {self.since} on"]
-        words = {"games of": self.opponents, "bots with the tag": self.tags, "bots of the group": self.groups}
-        parts += [f"{what} {' or '.join(given)}" for what, given in words.items() if given]
-        return clean(", ".join(parts))
-
-
-def print_full(store: Store, name: str | None, choice: Choice, anchored: Anchors, *, as_json: bool) -> None:
+def print_full(source: Reader, name: str | None, sample: Sample, anchored: Anchors, *, as_json: bool) -> None:
     """Prints the statistics of a tournament, or of a choice of its games, on the scale of these anchors or its own."""
-    tournament = queries.tournament(store, name)
-    among = queries.chosen(store, tournament, tags=choice.tags, groups=choice.groups)
-    selection = queries.selection(store, tournament, since=choice.since, opponents=choice.opponents, among=among)
-    chosen = choice != Choice()
-    table = None if chosen else StoreReader(store).table(tournament)
+    selection = source.selection(name, sample)
+    tournament, chosen = selection.board.tournament, sample != Sample()
+    table = None if chosen else source.table(tournament)
     fixed = anchors.holding(tournament, selection.games, anchored)
     analysis = analyse(selection.games, tournament.spec, resample=chosen, anchors=fixed)
     if as_json:
         show_json(
             {
-                **full_dict(selection, analysis, choice),
+                **full_dict(selection, analysis, sample),
                 **places_dict(tournament, table),
             }
         )
@@ -70,7 +47,7 @@ def print_full(store: Store, name: str | None, choice: Choice, anchored: Anchors
     board = selection.board
     print(f"tournament {tournament.name}: {board.progress}")
     if chosen:
-        print(f"chosen and rated on their own: {choice}; {len(selection.games)} games")
+        print(f"chosen and rated on their own: {sample}; {len(selection.games)} games")
     show(standings_grid(board, analysis))
     print_places(board, table)
     for grid in (seats_grid(analysis), calibration_grid(analysis)):
@@ -187,7 +164,7 @@ def _anchor_lines(tournament: Tournament, analysis: Analysis) -> list[str]:
     return []
 
 
-def full_dict(selection: Selection, analysis: Analysis, choice: Choice) -> dict[str, Any]:
+def full_dict(selection: Selection, analysis: Analysis, sample: Sample) -> dict[str, Any]:
     """The JSON form: that of the leaderboard and more; bots are told by their ranks there."""
     board = selection.board
     plain = leaderboard_dict(board)
@@ -196,7 +173,7 @@ def full_dict(selection: Selection, analysis: Analysis, choice: Choice) -> dict[
     rows = [{**row, **_standing_extras(analysis, order, index)} for index, row in enumerate(plain["standings"])]
     return {
         **plain,
-        "chosen": {**asdict(choice), "games": len(selection.games)},
+        "chosen": {**asdict(sample), "games": len(selection.games)},
         "standings": rows,
         "seats": {
             letter: {"elo": _estimate_dict(seat.advantage), "score": seat.score, "games": seat.games}

@@ -54,7 +54,7 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
     with reader(db, server, ca, quiet=as_json) as source:
         name, page = source.games(tournament, choice, after=after, limit=limit)
     if as_json:
-        shown = [_summary_dict(game) for game in page.games]
+        shown = [summary_dict(game) for game in page.games]
         show_json({"tournament": name, "games": shown, "next_after": page.following})
         return
     print(f"tournament {name}" + ("" if page.games else ": no games" + (f" after {after}" if after else "")))
@@ -159,7 +159,8 @@ def _row(game: GameSummary, letters: str) -> Sequence[str]:
     )
 
 
-def _summary_dict(game: GameSummary) -> dict[str, Any]:
+def summary_dict(game: GameSummary) -> dict[str, Any]:
+    """The JSON form of a row."""
     return {
         "id": game.id,
         "number": game.number,

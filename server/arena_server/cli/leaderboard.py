@@ -12,7 +12,7 @@ from arena_server.model import UserError
 if TYPE_CHECKING:
     from arena_server.service.reading import Reader
     from arena_server.store import Standing
-    from arena_server.store.queries import Leaderboard
+    from arena_server.store.views import Leaderboard
 
 
 def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
@@ -44,7 +44,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     as_json: AsJson = False,
 ) -> None:
     """Show the standings of a tournament."""
-    from arena_server.cli.output import opened, reader
+    from arena_server.cli.output import reader
 
     choices = {"--since": since, "--opponent": opponent, "--tag": tag, "--group": group, "--anchor": anchor}
     given = [name for name, choice in choices.items() if choice is not None]
@@ -54,14 +54,13 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
         with reader(db, server, ca, quiet=as_json) as source:
             print_leaderboard(source, tournament, all_versions=all_versions, as_json=as_json)
         return
-    if server is not None:
-        raise UserError("--full reads every game", f"--server {server}", "run it where the database is")
-    from arena_server.cli.full_leaderboard import Choice, print_full
+    from arena_server.cli.full_leaderboard import print_full
     from arena_server.store import anchors
+    from arena_server.store.samples import Sample
 
-    choice = Choice(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
-    with opened(db, quiet=as_json) as store:
-        print_full(store, tournament, choice, anchors.read(anchor or ()), as_json=as_json)
+    sample = Sample(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
+    with reader(db, server, ca, quiet=as_json) as source:
+        print_full(source, tournament, sample, anchors.read(anchor or ()), as_json=as_json)
 
 
 def print_leaderboard(

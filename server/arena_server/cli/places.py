@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from arena_server.formats import Place
     from arena_server.service.reading import Table
     from arena_server.store import Tournament
-    from arena_server.store.queries import Leaderboard
+    from arena_server.store.views import Leaderboard
 
 
 def print_places(board: Leaderboard, table: Table | None) -> None:

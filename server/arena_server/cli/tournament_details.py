@@ -7,35 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 from arena_server.cli.grids import Column, Grid
 from arena_server.cli.output import show
-from arena_server.store import queries, stopping
+from arena_server.store import stopping
 from arena_server.text import clean
 
 if TYPE_CHECKING:
     from arena_server.model import About
-    from arena_server.store import Run, Store, Tournament
-    from arena_server.store.queries import Leaderboard
+    from arena_server.service.reading import Details
+    from arena_server.store import Run
 
 
 _SHOWN = 100
 """Words of a command line, or deals of a suite, that are shown."""
 
 
-def details_dict(store: Store, held: Tournament) -> dict[str, Any]:
+def details_dict(details: Details) -> dict[str, Any]:
     """The JSON form, beside that of a list."""
-    about = zip(held.spec.labels, queries.abouts(store, held), strict=True)
+    held = details.tournament
+    about = zip(held.spec.labels, details.about, strict=True)
     return {
         "tags": list(held.tags),
         "bots": [
             {"label": label, "owner": said.owner, "group": said.group, "tags": list(said.tags or ())}
             for label, said in about
         ],
-        "runs": [{"epoch": run.epoch, "started": run.started, **run.facts} for run in queries.runs(store, held)],
+        "runs": [{"epoch": run.epoch, "started": run.started, **run.facts} for run in details.runs],
     }
 
 
-def print_details(store: Store, board: Leaderboard) -> None:
+def print_details(details: Details) -> None:
     """Prints the contract, the bots, and the runs."""
-    held, progress = board.tournament, board.progress
+    held, progress = details.tournament, details.progress
     played = progress.finished if held.stopped else progress.planned - progress.open
     print(f"tournament {held.name}: {held.status}, {played} of {progress.planned} games" + _tagged(held.tags))
     if question := stopping.told(held):
@@ -45,8 +46,8 @@ def print_details(store: Store, board: Leaderboard) -> None:
         print(f"  {key:16} {clean(_shown(value))}")
     if held.anchors:
         print(clean(f"  {'anchors':16} {_shown(held.anchors)}"))
-    show(_bots_grid(held.spec.labels, queries.abouts(store, held)))
-    for run in queries.runs(store, held):
+    show(_bots_grid(held.spec.labels, details.about))
+    for run in details.runs:
         print("\n".join(clean(line) for line in _run_lines(run)))
 
 

@@ -39,6 +39,8 @@ def list_tournaments(
 def show(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one.  [default: the last]")] = None,
     *,
+    server: Server = None,
+    ca: Ca = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,16 +48,15 @@ def show(
 
     That is its contract, whose the bots are, and what every run ran with.
     """
-    from arena_server.cli.output import opened, show_json
+    from arena_server.cli.output import reader, show_json
     from arena_server.cli.tournament_details import details_dict, print_details
-    from arena_server.store import queries
 
-    with opened(db, quiet=as_json) as store:
-        board = queries.leaderboard(store, queries.tournament(store, name))
-        if as_json:
-            show_json({**tournament_dict(board.tournament, board.progress), **details_dict(store, board.tournament)})
-        else:
-            print_details(store, board)
+    with reader(db, server, ca, quiet=as_json) as source:
+        details = source.details(name)
+    if as_json:
+        show_json({**tournament_dict(details.tournament, details.progress), **details_dict(details)})
+    else:
+        print_details(details)
 
 
 def _grid(found: Sequence[tuple[Tournament, Progress]]) -> Grid:

@@ -16,7 +16,7 @@ from arena_server.store import Store, Tournament, anchors, queries
 from arena_server.store.anchors import Anchors
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import MAX_PAGE, GameSummary
-from arena_server.store.queries import Leaderboard
+from arena_server.store.views import Leaderboard
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ class Administrator(Protocol):
     def retire(self, bot: str, version: str | None) -> Sequence[str]:
         """Takes a version out of the field, or all; those that were in it."""
 
+    def set_open(self, bot: str, *, is_open: bool) -> None:
+        """Says whether games of a bot may be watched while they are played, where the other bots are open, too."""
+
     def new_token(self, bot: str, *, instead: bool) -> str:
         """A new token, in place of all that the bot has or beside them."""
 
@@ -49,6 +52,10 @@ class StoreAdministrator:
     def retire(self, bot: str, version: str | None) -> Sequence[str]:
         """Takes a version out of the field, or all; those that were in it."""
         return registry.retire(self._database, bot, version)
+
+    def set_open(self, bot: str, *, is_open: bool) -> None:
+        """Says whether games of a bot may be watched while they are played, where the other bots are open, too."""
+        registry.set_open(self._database, bot, is_open=is_open)
 
     def new_token(self, bot: str, *, instead: bool) -> str:
         """A new token, in place of all that the bot has or beside them."""

@@ -65,6 +65,15 @@ class Administration(administration_pb2_grpc.AdministrationServicer):
 
         return await self._desk.answer(context, answer)
 
+    async def SetOpen(self, request: pb.SetOpenRequest, context: Context) -> pb.SetOpenResponse:  # noqa: N802
+        """Whether games of a bot may be watched."""
+
+        def answer() -> pb.SetOpenResponse:
+            self._administrator.set_open(request.bot, is_open=request.is_open)
+            return pb.SetOpenResponse()
+
+        return await self._desk.answer(context, answer)
+
     async def NewToken(self, request: pb.NewTokenRequest, context: Context) -> pb.NewTokenResponse:  # noqa: N802
         """A token."""
 

@@ -17,6 +17,7 @@ def registered_message(one: Registered) -> pb.RegisteredBot:
         retired=one.retired or "",
         tokens=one.tokens,
         admission=one.admission,
+        is_open=one.is_open,
     )
 
 
@@ -30,6 +31,7 @@ def registered_of(message: pb.RegisteredBot) -> Registered:
         retired=message.retired or None,
         tokens=tuple(message.tokens),
         admission=message.admission,
+        is_open=message.is_open,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health
 
 from arena.v1 import leaderboard_pb2_grpc
-from arena_server.model import UserError
+from arena_server.model import ArenaError, UserError
 from arena_server.service.administration import Controls
 from arena_server.service.health import Health
 from arena_server.service.leaderboard import Leaderboard
@@ -16,10 +18,12 @@ from arena_server.service.office import Office
 from arena_server.service.settings import ServeSettings
 from arena_server.service.visibility import FairPlay
 from arena_server.service.watching import Live
-from arena_server.store import Store
+from arena_server.store import Store, registry
 from arena_server.wire.lobby import Lobby
 from arena_server.wire.server import STOP_GRACE, serving
 
+PERIOD_S = 1.0
+"""Between two looks at the registry."""
 SERVICES = ("arena.v1.Referee", "arena.v1.Leaderboard")
 
 
@@ -39,7 +43,10 @@ class Hall:
         self._server = serving(lobby)
         self._health = Health(self._server, SERVICES)
         self._office = None if settings.socket is None else Office(settings.socket, store, live, controls)
-        self._board = Leaderboard(store, visibility=FairPlay(settings.season), live=live)
+        self._fair_play = FairPlay(settings.season)
+        self._store = store
+        self._looking: asyncio.Task[None] | None = None
+        self._board = Leaderboard(store, visibility=self._fair_play, live=live)
         leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
         if settings.dev:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - seldom wanted
@@ -56,6 +63,7 @@ class Hall:
         opened = [self._listen(address) for address in self._settings.listen]
         if self._office is not None:
             opened.append(await self._office.open())
+        self._looking = asyncio.create_task(self._look())
         await self._server.start()
         await self._health.say(serving=True)
         return opened
@@ -68,10 +76,19 @@ class Hall:
 
     async def close(self) -> None:
         """Ends all streams and gives the socket back."""
+        if self._looking is not None:
+            self._looking.cancel()
         if self._office is not None:
             await self._office.close()
         await self._server.stop(STOP_GRACE)
         self._board.close()
+
+    async def _look(self) -> None:
+        """Keeps up with whose games may be watched."""
+        while True:
+            with suppress(ArenaError):
+                self._fair_play.open = await asyncio.to_thread(registry.open_bots, self._store.database)
+            await asyncio.sleep(PERIOD_S)
 
     def _listen(self, address: str) -> str:
         credentials = self._credentials()

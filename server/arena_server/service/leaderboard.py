@@ -7,23 +7,20 @@ import time
 from bisect import bisect_right
 from contextlib import aclosing
 from dataclasses import replace
-from statistics import median
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
-from arena_engine.game import SEATS
 from arena_engine.record import GameRecord
 from arena_server.formats import active
 from arena_server.model import Result, UserError
 from arena_server.service import estimates, messages
 from arena_server.service.answering import Context, Desk, refuse
 from arena_server.service.cursors import cursor, cursor_text
-from arena_server.service.reading import StoreReader
+from arena_server.service.reading import MAX_BOT_GAMES, StoreReader, bot_page
 from arena_server.service.visibility import Caller, Everything, Visibility
 from arena_server.service.watching import Live, Spectators
-from arena_server.store import GameStatus, Store, Tournament, journal, queries
-from arena_server.store.lists import Appearance, Choice, MissingError, find_bot
-from arena_server.store.queries import GameRef
+from arena_server.store import Store, Tournament, journal, queries
+from arena_server.store.lists import Choice, MissingError
 from arena_server.store.standings import Key
 
 STATEMENT_S = 0.05
@@ -37,9 +34,10 @@ SEND_S = 5.0
 SIZES = {
     "tournaments": (20, 100),
     "leaderboard": (100, 1000),
-    "bot": (20, 100),
+    "bot": (20, MAX_BOT_GAMES),
     "games": (100, 1000),
     "cells": (20, 50),
+    "rated": (2000, 2000),
 }
 """Rows of a page: usually, and at most."""
 MAX_NUMBER = 10**9
@@ -102,7 +100,20 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
     async def GetBot(self, request: pb.GetBotRequest, context: Context) -> pb.GetBotResponse:  # noqa: N802
         """One bot and its games."""
-        return await self._desk.answer(context, lambda: self._bot(request))
+        caller = tuple(context.invocation_metadata() or ())
+        return await self._desk.answer(context, lambda: self._bot(request, caller))
+
+    async def GetDetails(self, request: pb.GetDetailsRequest, context: Context) -> pb.GetDetailsResponse:  # noqa: N802
+        """All about one tournament."""
+        caller = tuple(context.invocation_metadata() or ())
+        return await self._desk.answer(context, lambda: self._details(request, caller))
+
+    async def ListRatedGames(  # noqa: N802
+        self, request: pb.ListRatedGamesRequest, context: Context
+    ) -> pb.ListRatedGamesResponse:
+        """A page of what the ratings follow from."""
+        caller = tuple(context.invocation_metadata() or ())
+        return await self._desk.answer(context, lambda: self._rated_games(request, caller))
 
     async def ListGames(self, request: pb.ListGamesRequest, context: Context) -> pb.ListGamesResponse:  # noqa: N802
         """A page of games."""
@@ -206,32 +217,35 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
     def _places(self, request: pb.GetPlacesRequest) -> pb.GetPlacesResponse:
         return messages.table_message(self._reader.table(self._held(request.tournament)))
 
-    def _bot(self, request: pb.GetBotRequest) -> pb.GetBotResponse:
-        held, limit = self._held(request.tournament), _size("bot", request.page_size)
-        place, before = find_bot(held, request.bot), min(request.before, MAX_NUMBER) or None
-        found = queries.history(self._store, held, place, before=before, limit=limit + 1)
-        shown = found.games[:limit]
+    def _bot(self, request: pb.GetBotRequest, caller: Caller) -> pb.GetBotResponse:
+        before, limit = min(request.before, MAX_NUMBER) or None, _size("bot", request.page_size)
+        with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
+            hidden = self._hidden(store, held, caller)
+            page = bot_page(store, held, request.bot, before=before, limit=limit, hidden=hidden)
         return pb.GetBotResponse(
-            standing=messages.standing_message(found.standing),
-            games=[self._appearance(held, one) for one in shown],
-            next_before=shown[-1].game.number if len(found.games) > limit else 0,
+            standing=messages.standing_message(page.standing),
+            games=[messages.bot_game_message(game) for game in page.games],
+            next_before=page.following or 0,
+            chain_length=held.chain_length,
         )
 
-    def _appearance(self, held: Tournament, one: Appearance) -> pb.BotGame:
-        try:
-            played = queries.result(self._store, GameRef(held, one.game.number)).moves
-        except MissingError:  # forfeited without a game
-            played = ()
-        times = [move.charged_us for move in played if move.seat == SEATS[one.seat]]
-        return pb.BotGame(
-            game=messages.summary_message(one.game),
-            seat=one.seat,
-            mu=one.rating.mu,
-            sigma=one.rating.sigma,
-            failure=messages.ending_number(one.failure),
-            moves=len(times),
-            median_us=round(median(times)) if times else 0,
-            longest_us=max(times, default=0),
+    def _details(self, request: pb.GetDetailsRequest, caller: Caller) -> pb.GetDetailsResponse:
+        details = self._reader.details(request.tournament or None)
+        if not self._visibility.shows_evidence(details.tournament.name, caller):
+            details = replace(details, runs=())
+        return messages.details_message(details)
+
+    def _rated_games(self, request: pb.ListRatedGamesRequest, caller: Caller) -> pb.ListRatedGamesResponse:
+        limit = _size("rated", request.page_size)
+        with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
+            found = queries.rated(store, held, after=min(request.after, MAX_NUMBER), limit=limit + 1)
+            hidden = self._hidden(store, held, caller)
+        return pb.ListRatedGamesResponse(
+            tournament=held.name,
+            games=[messages.rated_message(game) for game in found[:limit] if game.number not in hidden],
+            next_after=found[limit - 1].number if len(found) > limit else 0,
         )
 
     def _games(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
@@ -242,34 +256,32 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             ending=messages.ending_of(request.ending),
             stage=min(request.stage, MAX_NUMBER) or None,
         )
-        page = queries.page(self._store, held, choice, after=min(request.after, MAX_NUMBER), limit=limit)
-        shown = [
-            game
-            for game in page.games
-            if game.status is not GameStatus.PLANNED or self._visibility.shows_running(held.name, game.seats, caller)
-        ]
+        after = min(request.after, MAX_NUMBER)
+        with self._store.frozen() as store:
+            page = queries.page(store, held, choice, after=after, limit=limit, hidden=self._hidden(store, held, caller))
         return pb.ListGamesResponse(
             tournament=held.name,
-            games=[messages.summary_message(game) for game in shown],
+            games=[messages.summary_message(game) for game in page.games],
             next_after=page.following or 0,
         )
 
     def _game(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
         found = queries.find_game(self._store, request.id)
-        if found.attempt is not None:
-            self._check_over(found, caller)
+        if found.number in self._hidden(self._store, found.tournament, caller):
+            raise MissingError("no record of this game", found.id, "it was not played to its end, or not yet")
         record, entry = queries.record(self._store, found), queries.entry(self._store, found)
         if not self._visibility.shows_evidence(found.tournament.name, caller):
             record, entry = _reduced(record), replace(entry, result=_without_evidence(entry.result))
         return pb.GetGameResponse(record_json=record.to_json(), entry=journal.encode(entry))
 
-    def _check_over(self, found: GameRef, caller: Caller) -> None:
-        """A void attempt shows the deal and the seats of the attempt that is being played."""
-        page = queries.page(self._store, found.tournament, Choice(), after=found.number - 1, limit=1)
-        game = page.games[0]
-        hidden = not self._visibility.shows_running(found.tournament.name, game.seats, caller)
-        if game.status is GameStatus.PLANNED and hidden:
-            raise MissingError("no record of this game", found.id, "it was not played to its end, or not yet")
+    def _hidden(self, store: Store, held: Tournament, caller: Caller) -> frozenset[int]:
+        """Numbers of the games that are not over and not for this caller: they are as if they were not there."""
+        if not self._visibility.hides(held.name):
+            return frozenset()
+        shows = self._visibility.shows_running
+        return frozenset(
+            game.number for game in queries.unfinished(store, held) if not shows(held.name, game.seats, caller)
+        )
 
     def _crosstable(self, request: pb.GetCrosstableRequest) -> pb.GetCrosstableResponse:
         limit, ends = _size("cells", request.page_size), time.monotonic() + PAGE_S

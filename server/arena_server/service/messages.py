@@ -12,13 +12,15 @@ from arena.v1.referee_pb2 import Ending as EndingNumber
 from arena.v1.referee_pb2 import Option as OptionMessage
 from arena_engine.game import SEATS
 from arena_server.formats import Place
-from arena_server.model import FAILURES, Ending, Entrant, Option
+from arena_server.model import FAILURES, About, Ending, Entrant, Option
 from arena_server.ratings import Rating
+from arena_server.ratings.fold import Finished
 from arena_server.referee.messages import ENDINGS
-from arena_server.service.reading import Table
-from arena_server.store import GameStatus, Parked, Progress, Standing, Status, Terms, Tournament, contracts
+from arena_server.service.reading import Began, BotGame, Details, Ended, LiveEvent, Plies, Table, Void
+from arena_server.store import GameStatus, Parked, Progress, Run, Standing, Status, Terms, Tournament, contracts
 from arena_server.store.crosstable import Cell, Crosstable, Score
-from arena_server.store.lists import GameSummary
+from arena_server.store.lists import Appearance, GameSummary
+from arena_server.store.meetings import RatedGame
 from arena_server.wire.lobby import option_message
 
 _ENDINGS = {number: ending for ending, number in ENDINGS.items()}
@@ -154,6 +156,90 @@ def _entrant_of(message: pb.Bot) -> Entrant:
 def _option_of(message: OptionMessage) -> Option:
     value: Option = getattr(message, message.WhichOneof("value") or "text")
     return value
+
+
+def details_message(details: Details) -> pb.GetDetailsResponse:
+    """All about a tournament."""
+    return pb.GetDetailsResponse(
+        tournament=tournament_message(details.tournament, details.progress),
+        about=[pb.About(owner=one.owner, group=one.group, tags=one.tags or ()) for one in details.about],
+        runs=[
+            pb.Run(epoch=run.epoch, started=run.started, facts_json=json.dumps(dict(run.facts))) for run in details.runs
+        ],
+    )
+
+
+def details_of(message: pb.GetDetailsResponse) -> Details:
+    """Reads ``details_message`` back."""
+    return Details(
+        *tournament_of(message.tournament),
+        [_about_of(one) for one in message.about],
+        [Run(run.epoch, run.started, json.loads(run.facts_json)) for run in message.runs],
+    )
+
+
+def _about_of(message: pb.About) -> About:
+    owner = message.owner if message.HasField("owner") else None
+    return About(owner, message.group if message.HasField("group") else None, tuple(message.tags))
+
+
+def rated_message(game: RatedGame) -> pb.RatedGame:
+    """A game as the ratings have it."""
+    return pb.RatedGame(
+        number=game.number,
+        pairing=game.pairing,
+        entrants=game.entrants,
+        ranks=game.result.ranks,
+        scores=game.result.scores,
+        failures=[ending_number(failure) for failure in game.result.failures],
+        mu=[rating.mu for rating in game.after],
+        sigma=[rating.sigma for rating in game.after],
+    )
+
+
+def rated_of(message: pb.RatedGame) -> RatedGame:
+    """Reads ``rated_message`` back."""
+    failures = tuple(ending_of(failure) for failure in message.failures)
+    return RatedGame(
+        number=message.number,
+        pairing=message.pairing,
+        entrants=tuple(message.entrants),
+        result=Finished(tuple(message.ranks), tuple(message.scores), failures),
+        after=tuple(Rating(mu, sigma) for mu, sigma in zip(message.mu, message.sigma, strict=True)),
+    )
+
+
+def bot_game_message(one: BotGame) -> pb.BotGame:
+    """A rated game as one bot saw it."""
+    return pb.BotGame(
+        game=summary_message(one.played.game),
+        seat=one.played.seat,
+        mu=one.played.rating.mu,
+        sigma=one.played.rating.sigma,
+        failure=ending_number(one.played.failure),
+        moves=one.moves,
+        median_us=one.median_us,
+        longest_us=one.longest_us,
+    )
+
+
+def bot_game_of(message: pb.BotGame) -> BotGame:
+    """Reads ``bot_game_message`` back."""
+    rating, failure = Rating(message.mu, message.sigma), ending_of(message.failure)
+    played = Appearance(summary_of(message.game), message.seat, rating, failure)
+    return BotGame(played, message.moves, message.median_us, message.longest_us)
+
+
+def live_of(message: pb.WatchGamesResponse) -> LiveEvent:
+    """What has happened to a game."""
+    if message.HasField("began"):
+        began = message.began
+        return Began(began.id, tuple(began.seats), dict(began.deal), tuple(began.plies))
+    if message.HasField("played"):
+        return Plies(message.played.id, message.played.ply, tuple(message.played.plies))
+    if message.HasField("ended"):
+        return Ended(summary_of(message.ended))
+    return Void(message.void.id)
 
 
 def table_message(table: Table | None) -> pb.GetPlacesResponse:

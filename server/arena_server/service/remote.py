@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+import grpc
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
@@ -12,12 +14,13 @@ from arena_engine.record import GameRecord
 from arena_server.model import ArenaError, Result
 from arena_server.service import messages
 from arena_server.service.dialling import Dialled
-from arena_server.service.reading import Table, filled
+from arena_server.service.reading import BotPage, Details, LiveEvent, Table, filled
 from arena_server.store import Progress, Tournament, journal
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import MAX_PAGE, Choice, Page
-from arena_server.store.queries import Leaderboard
-from arena_server.store.views import Remarks
+from arena_server.store.meetings import RatedGame, meetings
+from arena_server.store.samples import Sample, Selection, select
+from arena_server.store.views import Leaderboard, Remarks
 
 TRIES = 10
 """How often standings that moved while they were read are read again."""
@@ -50,6 +53,32 @@ class RemoteReader(Dialled):
         """The format's own table; None where the ratings are all there is."""
         request = pb.GetPlacesRequest(tournament=tournament.name)
         return messages.table_of(self.ask(self._stub.GetPlaces, request))
+
+    def details(self, name: str | None) -> Details:
+        """All about a tournament."""
+        return messages.details_of(self.ask(self._stub.GetDetails, pb.GetDetailsRequest(tournament=name or "")))
+
+    def selection(self, name: str | None, sample: Sample) -> Selection:
+        """The rated games of a sample, and the standings by them, with every entrant."""
+        board = self.leaderboard(name, all_versions=True)
+        games = self._rated_games(board.tournament.name, board.progress.folded)
+        about = [] if sample == Sample() else self.details(board.tournament.name).about
+        return select(board, meetings(games, len(board.tournament.spec.entrants)), about, sample)
+
+    def bot(self, name: str | None, bot: str, *, before: int | None, limit: int) -> BotPage:
+        """What is known of an entrant, and so many of its games before a number; a page may hold fewer."""
+        return self._settled(lambda: self._bot(name, bot, before=before, limit=limit))
+
+    def watch(self, name: str | None) -> Iterator[LiveEvent]:
+        """What happens to games from now on, of one tournament or of all; until it is told to stop."""
+        call = self._stub.WatchGames(pb.WatchGamesRequest(tournament=name or ""))
+        try:
+            for event in call:
+                yield messages.live_of(event)
+        except grpc.RpcError as error:
+            raise self.told(error) from None
+        finally:
+            call.cancel()
 
     def crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable]:
         """Who did how well against whom, and the standings of the same moment."""
@@ -100,6 +129,33 @@ class RemoteReader(Dialled):
             remarks = Remarks(tuple(page.abandoned), tuple(page.approximated))
             hidden, token = page.hidden, page.next_page
         return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks, hidden)
+
+    def _rated_games(self, name: str, count: int) -> list[RatedGame]:
+        """The first of them: what is rated later comes behind."""
+        games: list[RatedGame] = []
+        after = None
+        while after != 0 and len(games) < count:
+            page = self.ask(self._stub.ListRatedGames, pb.ListRatedGamesRequest(tournament=name, after=after or 0))
+            games += [messages.rated_of(game) for game in page.games]
+            after = page.next_after
+        return games[:count]
+
+    def _bot(self, name: str | None, bot: str, *, before: int | None, limit: int) -> BotPage | None:
+        held, _ = self._tournament(name)
+        asked = pb.GetBotRequest(tournament=held.name, bot=bot, page_size=limit, before=before or 0)
+        page = self.ask(self._stub.GetBot, asked)
+        place = page.standing.bot.position
+        cells = pb.GetCrosstableRequest(tournament=held.name, first=place, page_size=1)
+        row = self.ask(self._stub.GetCrosstable, cells)
+        if {page.chain_length, row.chain_length} != {held.chain_length}:
+            return None
+        return BotPage(
+            held,
+            messages.standing_of(page.standing),
+            messages.crosstable_of(held.spec.entrants, row.cells),
+            [messages.bot_game_of(game) for game in page.games],
+            page.next_before or None,
+        )
 
     def _crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable] | None:
         board = self._leaderboard(name, all_versions=True)

@@ -46,6 +46,10 @@ class RemoteAdministrator(Dialled):
         request = pb.RetireBotRequest(bot=bot, version=version)
         return tuple(self.ask(self._stub.RetireBot, request).retired)
 
+    def set_open(self, bot: str, *, is_open: bool) -> None:
+        """Says whether games of a bot may be watched while they are played, where the other bots are open, too."""
+        self.ask(self._stub.SetOpen, pb.SetOpenRequest(bot=bot, is_open=is_open))
+
     def new_token(self, bot: str, *, instead: bool) -> str:
         """A new token, in place of all that the bot has or beside them."""
         token: str = self.ask(self._stub.NewToken, pb.NewTokenRequest(bot=bot, instead=instead)).token

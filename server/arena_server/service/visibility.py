@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +11,13 @@ Caller = Sequence[tuple[str, str | bytes]]
 
 
 class Visibility(Protocol):
-    """A policy, asked for every game that is not over and for every journal entry; it must not block."""
+    """A policy, asked for every game that is not over and for every journal entry; it must not block.
+
+    A game is over here once all games of its pairing are: they share a deal and the bots.
+    """
+
+    def hides(self, tournament: str) -> bool:
+        """Whether games of it may be hidden from anybody: only then is looked what is not over."""
 
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
         """Whether the caller may see a game that is not over: that it is played, by whom (labels), and its moves."""
@@ -23,6 +29,10 @@ class Visibility(Protocol):
 class Everything:
     """Everybody sees everything, as who has the database does."""
 
+    def hides(self, tournament: str) -> bool:  # noqa: ARG002 - an answer for all
+        """No."""
+        return False
+
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - an answer for all
         """Yes."""
         return True
@@ -32,19 +42,28 @@ class Everything:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FairPlay:
     """Of a season: nobody sees its games before they are over, or what bots said; who has the database sees all.
 
-    A bot that knew its opponent, or could read along, could play otherwise against it.
+    A bot that knew its opponent, or could read along, could play otherwise against it. Owners may allow it: a game
+    whose bots are all open is shown.
+
+    Attributes:
+        open: names of the bots, as they count, whose owners allow it.
     """
 
     season: str
+    open: Collection[str] = ()
+
+    def hides(self, tournament: str) -> bool:
+        """The season."""
+        return tournament.casefold() == self.season.casefold()
 
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - likewise
-        """Not of the season."""
-        return tournament.casefold() != self.season.casefold()
+        """Of the season only where all owners allow it."""
+        return not self.hides(tournament) or all(label.split()[0].casefold() in self.open for label in seats)
 
     def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
         """Not of the season."""
-        return tournament.casefold() != self.season.casefold()
+        return not self.hides(tournament)

@@ -61,10 +61,27 @@ class _Reader:
 
 @dataclass
 class _Gone:
-    """A game that vanished and is not on record yet."""
+    """A game that vanished, and is not on record or not over for everybody yet.
+
+    Attributes:
+        told: who has heard of its end.
+    """
 
     game: Running
     looks: int = 0
+    told: set[_Reader] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a game is on record.
+
+    Attributes:
+        is_over: whether everybody may know of it: the other games of its pairing are over, too.
+    """
+
+    summary: GameSummary
+    is_over: bool
 
 
 class Spectators:
@@ -148,28 +165,39 @@ class Spectators:
 
     async def _settle(self) -> None:
         """Tells what became of games that are played no more."""
-        found = await self._desk.ask(lambda: self._summaries({key: gone.game for key, gone in self._gone.items()}))
+        found = await self._desk.ask(lambda: self._ends({key: gone.game for key, gone in self._gone.items()}))
         for key, gone in list(self._gone.items()):
-            gone.looks += 1
-            summary = found.get(key)
-            if summary is not None and summary.status is not GameStatus.PLANNED:
-                event = pb.WatchGamesResponse(ended=messages.summary_message(summary))
-                for reader in self._readers:
-                    reader.tell(gone.game.assignment.planned.tournament, event)
+            end = found.get(key)
+            if end is not None and end.summary.status is not GameStatus.PLANNED:
+                self._tell_end(gone, end)
+                if not end.is_over:
+                    continue
             elif gone.looks >= PATIENCE:
                 self._tell_open(gone.game, _void(gone.game))
             else:
+                gone.looks += 1
                 continue
             del self._gone[key]
 
-    def _summaries(self, games: Mapping[str, Running]) -> dict[str, GameSummary]:
+    def _tell_end(self, gone: _Gone, end: _End) -> None:
+        """To everybody once it is over; before that to those who may know of it."""
+        event = pb.WatchGamesResponse(ended=messages.summary_message(end.summary))
+        for reader in self._readers - gone.told:
+            if end.is_over or self._is_for(reader, gone.game):
+                reader.tell(gone.game.assignment.planned.tournament, event)
+                gone.told.add(reader)
+
+    def _ends(self, games: Mapping[str, Running]) -> dict[str, _End]:
         """What the store has of them; nothing where it cannot answer now."""
         found = {}
         for key, game in games.items():
             planned = game.assignment.planned
-            with contextlib.suppress(ArenaError):
-                held = queries.tournament(self._store, planned.tournament)
-                found[key] = queries.page(self._store, held, Choice(), after=planned.number - 1, limit=1).games[0]
+            with contextlib.suppress(ArenaError), self._store.frozen() as store:
+                held = queries.tournament(store, planned.tournament)
+                summary = queries.page(store, held, Choice(), after=planned.number - 1, limit=1).games[0]
+                hides = self._visibility.hides(held.name)
+                open_ = {one.number for one in queries.unfinished(store, held)} if hides else ()
+                found[key] = _End(summary, is_over=planned.number not in open_)
         return found
 
     def _tell_open(self, game: Running, event: pb.WatchGamesResponse) -> None:

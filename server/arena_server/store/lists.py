@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select, union
+from sqlalchemy import ColumnElement, Connection, Row, Select, select, union
 
 from arena_server.model import Ending, UserError
 from arena_server.ratings import Rating
@@ -97,7 +97,15 @@ class Appearance:
     failure: Ending | None
 
 
-def games(connection: Connection, tournament: Tournament, choice: Choice, *, after: int, limit: int) -> Page:
+def games(  # noqa: PLR0913 - a page has many bounds
+    connection: Connection,
+    tournament: Tournament,
+    choice: Choice,
+    *,
+    after: int,
+    limit: int,
+    hidden: Collection[int] = (),
+) -> Page:
     """A page of games in schedule order.
 
     Args:
@@ -106,13 +114,14 @@ def games(connection: Connection, tournament: Tournament, choice: Choice, *, aft
         choice: which of them.
         after: only games after this number.
         limit: at most so many, at most MAX_PAGE.
+        hidden: numbers of games that are as if they were not there.
 
     Raises:
         UserError: no bot of that name plays there, or it means too many.
     """
     limit = min(max(limit, 1), MAX_PAGE)
     looked = limit + 1 if _is_plain(choice) else LOOKED_AT
-    seen = list(connection.execute(_numbers(tournament, choice, after).limit(looked)).scalars())
+    seen = list(connection.execute(_numbers(tournament, choice, after, hidden).limit(looked)).scalars())
     if not seen:
         return Page((), None)
     found = _summaries(connection, tournament, _chosen(tournament, choice, seen).limit(limit + 1))
@@ -121,16 +130,31 @@ def games(connection: Connection, tournament: Tournament, choice: Choice, *, aft
     return Page(found, seen[-1] if len(seen) == looked else None)
 
 
-def history(
-    connection: Connection, tournament: Tournament, place: int, *, before: int | None, limit: int
+def unfinished(connection: Connection, tournament: Tournament) -> list[GameSummary]:
+    """The games of all pairings of which a game is still to be played: they share its deal and its bots."""
+    pairings = select(GAME.c.pairing).where(GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.PLANNED)
+    found = list(connection.execute(pairings.distinct()).scalars())
+    numbers = select(GAME.c.number).where(GAME.c.tournament_id == tournament.id, GAME.c.pairing.in_(found))
+    return _summaries(connection, tournament, numbers)
+
+
+def history(  # noqa: PLR0913 - a page has many bounds
+    connection: Connection,
+    tournament: Tournament,
+    place: int,
+    *,
+    before: int | None,
+    limit: int,
+    hidden: Collection[int] = (),
 ) -> list[Appearance]:
-    """The rated games of one entrant, the last one first; at most so many, before that number."""
+    """The rated games of one entrant, the last one first; at most so many, before that number, none of the hidden."""
     rated = select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id).scalar_subquery()
     query = select(SEAT).where(
         SEAT.c.tournament_id == tournament.id,
         SEAT.c.entrant == place,
         SEAT.c.mu.is_not(None),
         SEAT.c.number <= rated,  # what is still to be played is not even looked at
+        *_without(SEAT.c.number, hidden),
     )
     if before is not None:
         query = query.where(SEAT.c.number < before)
@@ -181,12 +205,12 @@ def _is_plain(choice: Choice) -> bool:
     return sum(given is not None for given in (choice.bot, choice.opponent, choice.ending, choice.stage)) <= 1
 
 
-def _numbers(tournament: Tournament, choice: Choice, after: int) -> Select[Any]:
+def _numbers(tournament: Tournament, choice: Choice, after: int, hidden: Collection[int]) -> Select[Any]:
     """The numbers to look at, by the index of what leaves most out."""
     bot = choice.bot or choice.opponent
     if bot is not None:
-        return _of_bots(tournament, _few_bots(tournament, bot), after)
-    here = [GAME.c.tournament_id == tournament.id, GAME.c.number > after]
+        return _of_bots(tournament, _few_bots(tournament, bot), after, hidden)
+    here = [GAME.c.tournament_id == tournament.id, GAME.c.number > after, *_without(GAME.c.number, hidden)]
     if choice.ending is not None:
         here.append(GAME.c.ending == choice.ending)
     elif choice.stage is not None:
@@ -194,11 +218,16 @@ def _numbers(tournament: Tournament, choice: Choice, after: int) -> Select[Any]:
     return select(GAME.c.number).where(*here).order_by(GAME.c.number)
 
 
-def _of_bots(tournament: Tournament, places: Sequence[int], after: int) -> Select[Any]:
+def _of_bots(tournament: Tournament, places: Sequence[int], after: int, hidden: Collection[int]) -> Select[Any]:
     """Of each entrant the next games, merged: one index is never walked for all of them."""
     each = [
         select(SEAT.c.number)
-        .where(SEAT.c.tournament_id == tournament.id, SEAT.c.entrant == place, SEAT.c.number > after)
+        .where(
+            SEAT.c.tournament_id == tournament.id,
+            SEAT.c.entrant == place,
+            SEAT.c.number > after,
+            *_without(SEAT.c.number, hidden),
+        )
         .order_by(SEAT.c.number)
         .limit(LOOKED_AT)
         .subquery()
@@ -206,6 +235,11 @@ def _of_bots(tournament: Tournament, places: Sequence[int], after: int) -> Selec
     ]
     merged = union(*(select(one.c.number) for one in each)).subquery()
     return select(merged.c.number).order_by(merged.c.number)
+
+
+def _without(number: ColumnElement[int], hidden: Collection[int]) -> list[ColumnElement[bool]]:
+    """A condition where there is anything to hide: a statement stays as it is where there is nothing."""
+    return [number.not_in(hidden)] if hidden else []
 
 
 def _few_bots(tournament: Tournament, bot: str) -> list[int]:

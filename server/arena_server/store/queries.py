@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
@@ -13,52 +13,20 @@ from sqlalchemy import Connection, Select, select
 from arena_engine.record import GameRecord
 from arena_server.formats import active
 from arena_server.model import About, ArenaError, Ending, Result, UserError
-from arena_server.ratings.pairs import Meeting
-from arena_server.store import descriptions, journal, lists, records, standings
+from arena_server.store import descriptions, journal, lists, meetings, records, samples, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
 from arena_server.store.lists import Appearance, Choice, GameSummary, MissingError, Page, find_bots, nearest
-from arena_server.store.meetings import meetings, tallies
+from arena_server.store.meetings import RatedGame, stream
+from arena_server.store.samples import Sample, Selection
 from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import find, load
-from arena_server.store.views import GameStatus, Progress, Remarks, Run, Standing, Tournament
+from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Standing, Tournament
 
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
-
-
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
-    """The standings at one moment, and how many games they include.
-
-    Attributes:
-        hidden: entrants that are left out: of a season earlier versions of its bots, and those that are retired.
-    """
-
-    tournament: Tournament
-    standings: Sequence[Standing]
-    progress: Progress
-    remarks: Remarks = field(default_factory=Remarks)
-    hidden: int = 0
-
-    @property
-    def places(self) -> list[int]:
-        """The entrants' indices in the spec, in the order of the standings."""
-        return [standing.position for standing in self.standings]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Some of the rated games at one moment, and the standings by them alone.
-
-    Attributes:
-        games: in schedule order.
-    """
-
-    board: Leaderboard
-    games: Sequence[Meeting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,31 +91,6 @@ def abouts(store: Store, tournament: Tournament) -> tuple[About, ...]:
         return descriptions.abouts(connection, tournament)
 
 
-def chosen(store: Store, tournament: Tournament, *, tags: Sequence[str], groups: Sequence[str]) -> set[int] | None:
-    """The entrants, by index, that bear one of the tags and belong to one of the groups; None where none is asked for.
-
-    Raises:
-        UserError: a tag or a group that no entrant has.
-    """
-    said = abouts(store, tournament)
-    tagged = _having("tag", tags, [one.tags or () for one in said])
-    grouped = _having("group", groups, [() if one.group is None else (one.group,) for one in said])
-    found = [places for places in (tagged, grouped) if places is not None]
-    return set.intersection(*found) if found else None
-
-
-def _having(kind: str, wanted: Sequence[str], words: Sequence[Sequence[str]]) -> set[int] | None:
-    """The places whose words hold one of those wanted, without regard to case; None where nothing is wanted."""
-    if not wanted:
-        return None
-    keys = [{word.casefold() for word in has} for has in words]
-    known = list({word.casefold(): word for has in words for word in has}.values())
-    for word in wanted:
-        if not any(word.casefold() in has for has in keys):
-            raise MissingError(f"no bot has this {kind}", repr(word), nearest(word, known) if known else "none has any")
-    return {place for place, has in enumerate(keys) if any(word.casefold() in has for word in wanted)}
-
-
 def runs(store: Store, tournament: Tournament) -> list[Run]:
     """Every run of a tournament, the first first."""
     with store.database.read() as connection:
@@ -188,41 +131,18 @@ def progress(store: Store, tournament: Tournament) -> Progress:
         return standings.progress(connection, tournament)
 
 
-def selection(
-    store: Store,
-    tournament: Tournament,
-    *,
-    since: int | None = None,
-    opponents: Sequence[str] = (),
-    among: Collection[int] | None = None,
-) -> Selection:
-    """The rated games and the standings by them; a choice of games is rated on its own.
+def selection(store: Store, tournament: Tournament, sample: Sample | None = None) -> Selection:
+    """The rated games of a sample, by default all, and the standings by them; raises as ``samples.select``."""
+    with store.frozen() as frozen, frozen.database.read() as connection:
+        board = leaderboard(frozen, tournament, all_versions=True)
+        games, about = stream(connection, tournament), descriptions.abouts(connection, tournament)
+        return samples.select(board, games, about, sample or Sample())
 
-    Args:
-        store: the database.
-        tournament: whose games.
-        since: only games from this number on.
-        opponents: only games of the bots of these names or labels, without regard to case.
-        among: only games among these entrants, by index, and only they in the standings; None: all.
 
-    Raises:
-        UserError: no such game, or no bot of that name plays there.
-    """
-    if since is not None and not 1 <= since <= max(tournament.planned, 1):
-        raise MissingError("no such game", since, f"{tournament.name} has {tournament.planned} games")
-    places = {place for bot in opponents for place in find_bots(tournament, bot)}
+def rated(store: Store, tournament: Tournament, *, after: int, limit: int) -> Sequence[RatedGame]:
+    """So many rated games behind a number, in schedule order."""
     with store.database.read() as connection:
-        games = meetings(connection, tournament, since or 1, places, among)
-        progress, remarks = standings.progress(connection, tournament), standings.remarks(connection, tournament)
-        if since is None and not places and among is None:
-            rows = standings.standings(connection, tournament)
-        else:
-            spec = tournament.spec
-            rows = standings.ranked(list(zip(spec.entrants, tallies(games, tournament), strict=True)), spec)
-    if among is not None:
-        kept = [row for row in rows if row.position in among]
-        rows = [replace(row, rank=rank) for rank, row in enumerate(kept, 1)]
-    return Selection(Leaderboard(tournament, rows, progress, remarks), games)
+        return list(meetings.rated(connection, tournament, after=after, limit=limit))
 
 
 def crosstable(store: Store, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:
@@ -238,21 +158,43 @@ def games(
     return page(store, tournament, Choice(bot=bot), after=after, limit=limit).games
 
 
-def page(store: Store, tournament: Tournament, choice: Choice, *, after: int = 0, limit: int = 100) -> Page:
+def page(  # noqa: PLR0913 - a page has many bounds
+    store: Store,
+    tournament: Tournament,
+    choice: Choice,
+    *,
+    after: int = 0,
+    limit: int = 100,
+    hidden: Collection[int] = (),
+) -> Page:
     """A page of games in schedule order; see ``lists.games``.
 
     Raises:
         UserError: no bot of that name plays there.
     """
     with store.database.read() as connection:
-        return lists.games(connection, tournament, choice, after=after, limit=limit)
+        return lists.games(connection, tournament, choice, after=after, limit=limit, hidden=hidden)
 
 
-def history(store: Store, tournament: Tournament, place: int, *, before: int | None = None, limit: int) -> History:
+def unfinished(store: Store, tournament: Tournament) -> Sequence[GameSummary]:
+    """The games of all pairings of which a game is still to be played: who knows one of them knows the others."""
+    with store.database.read() as connection:
+        return lists.unfinished(connection, tournament)
+
+
+def history(  # noqa: PLR0913 - a page has many bounds
+    store: Store,
+    tournament: Tournament,
+    place: int,
+    *,
+    before: int | None = None,
+    limit: int,
+    hidden: Collection[int] = (),
+) -> History:
     """An entrant's row, and a page of its rated games, the last one first; see ``store.lists``."""
     with store.database.read() as connection:
         row = standings.standing(connection, tournament, place)
-        return History(row, lists.history(connection, tournament, place, before=before, limit=limit))
+        return History(row, lists.history(connection, tournament, place, before=before, limit=limit, hidden=hidden))
 
 
 def find_game(store: Store, text: str) -> GameRef:

@@ -46,6 +46,7 @@ class Registered:
         tokens: the first characters of the bot's tokens that are good.
         admission: what the admission test says: ``new``, ``admitted``, or ``failed: `` and why; empty for those that
             the server launches itself.
+        is_open: whether the bot's games may be watched while they are played, where the other bots are open, too.
     """
 
     bot: str
@@ -55,6 +56,7 @@ class Registered:
     retired: str | None
     tokens: tuple[str, ...]
     admission: str
+    is_open: bool
 
     @property
     def entrant(self) -> Entrant:
@@ -163,6 +165,7 @@ def bots(database: Database) -> list[Registered]:
             VERSION.c.name.label("version"),
             VERSION.c.created_at,
             VERSION.c.retired_at,
+            BOT.c.is_open,
         )
         .join(OWNER, OWNER.c.id == BOT.c.owner_id)
         .join(VERSION, VERSION.c.bot_id == BOT.c.id)
@@ -184,9 +187,23 @@ def bots(database: Database) -> list[Registered]:
                 retired=row.retired_at,
                 tokens=hints.get(row.id, ()),
                 admission=_admission(row.owner, tested.get((row.id, row.version))),
+                is_open=row.is_open,
             )
             for row in connection.execute(query)
         ]
+
+
+def set_open(database: Database, bot: str, *, is_open: bool) -> None:
+    """Says whether games of a bot may be watched while they are played; raises UserError for no such bot."""
+    with database.write() as connection:
+        found = _found(connection, bot)
+        connection.execute(update(BOT).where(BOT.c.id == found.id).values(is_open=is_open))
+
+
+def open_bots(database: Database) -> frozenset[str]:
+    """The names, as they count, of the bots whose games may be watched while they are played."""
+    with database.read() as connection:
+        return frozenset(connection.execute(select(BOT.c.name_key).where(BOT.c.is_open)).scalars())
 
 
 def new_token(database: Database, bot: str, *, instead: bool = False) -> str:

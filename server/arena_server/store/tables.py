@@ -185,6 +185,7 @@ class Bot(SQLModel, table=True):
     owner_id: int = Field(foreign_key="owner.id")
     name: str
     name_key: str = Field(unique=True)
+    is_open: bool = False  # whether its games may be watched while they are played
 
 
 class Version(SQLModel, table=True):

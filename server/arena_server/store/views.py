@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from operator import attrgetter
@@ -319,3 +319,23 @@ class Progress:
         parts = [f"{number} {what}" for what, number in rest.items() if number]
         rated = f"{self.folded} of {self.planned}" if parts else f"{self.planned}"
         return ", ".join([f"{rated} games rated", *parts])
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The standings at one moment, and how many games they include.
+
+    Attributes:
+        hidden: entrants that are left out: of a season earlier versions of its bots, and those that are retired.
+    """
+
+    tournament: Tournament
+    standings: Sequence[Standing]
+    progress: Progress
+    remarks: Remarks = field(default_factory=Remarks)
+    hidden: int = 0
+
+    @property
+    def places(self) -> list[int]:
+        """The entrants' indices in the spec, in the order of the standings."""
+        return [standing.position for standing in self.standings]

@@ -61,7 +61,7 @@ def test_shared_options_are_everywhere(arena: Arena, command: str) -> None:
     groups = {"games": ["list"], "deals": ["make"], "bots": ["list"], "token": ["new"], "server": ["status"]}
     told = arena(command, *groups.get(command, []), "--help").out
     assert "--json" in told
-    assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor", "join", "server"})
+    assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor", "join", "server", "watch"})
 
 
 def test_versions(arena: Arena) -> None:

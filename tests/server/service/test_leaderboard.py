@@ -261,6 +261,9 @@ def test_an_entry_is_what_the_chain_is_made_of(served: Serve, store: Store) -> N
 class Hidden:
     """Only who says the word sees what is not for everybody."""
 
+    def hides(self, tournament: str) -> bool:
+        return tournament == "nightly"
+
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
         assert (tournament, len(seats)) == ("nightly", 2)
         return ("word", "please") in caller
@@ -275,25 +278,70 @@ def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
         loud = replace(played[0], moves=tuple(replace(move, log=("a trick",)) for move in played[0].moves))
         failed = playing.forfeit(played[1].assignment)
         failed = replace(failed, failures=tuple(replace(one, evidence="a secret") for one in failed.failures))
+        store.begin_run(playing.tournament, {"command": ["arena"]})
         store.record([loud, failed, *played[2:]])
         store.record([playing.void(last.assignment)])
 
     async def test(stub: Stub) -> None:
         words = (("word", "please"),)
         games = (await stub.ListGames(pb.ListGamesRequest())).games
-        assert [game.number for game in games] == list(range(1, 12))
+        assert [game.number for game in games] == list(range(1, 11))  # 11 has the deal and the bots of 12
         assert (await stub.ListGames(pb.ListGamesRequest(), metadata=words)).games[-1].number == 12
         void = pb.GetGameRequest(id="nightly/12.1")
         assert (await stub.GetGame(void, metadata=words)).record_json
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await stub.GetGame(void)
-        assert refused.value.code() is NOT_FOUND
+        for hidden in (void, pb.GetGameRequest(id="nightly/11"), pb.GetGameRequest(id="nightly/12")):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await stub.GetGame(hidden)
+            assert refused.value.code() is NOT_FOUND
+            assert "no record of this game" in (refused.value.details() or "")
+        assert (await stub.GetGame(pb.GetGameRequest(id="nightly/11"), metadata=words)).record_json
+        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest())).games
+        assert [game.number for game in rated] == list(range(1, 11))
+        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest(), metadata=words)).games
+        assert [game.number for game in rated] == list(range(1, 12))
+        assert not (await stub.GetDetails(pb.GetDetailsRequest())).runs
+        assert (await stub.GetDetails(pb.GetDetailsRequest(), metadata=words)).runs
         for number, told in (("nightly/1", b"a trick"), ("nightly/2", b"a secret")):
             shown = await stub.GetGame(pb.GetGameRequest(id=number), metadata=words)
             hidden = await stub.GetGame(pb.GetGameRequest(id=number))
             assert told in shown.entry
             assert told not in hidden.entry + hidden.record_json.encode()
             assert journal.decode(hidden.entry, playing.spec).result.moves
+
+    asyncio.run(_serve(store, tmp_path / "socket", test, visibility=Hidden()))
+
+
+def test_no_page_tells_that_there_is_a_hidden_game(store: Store, tmp_path: Path) -> None:
+    """Neither itself nor as the place where the next page begins, whatever is asked for."""
+    with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
+        results = playing.results()
+        store.record([*results[:4], *results[6:8], results[8]])  # of 5 and 6 nothing, of 9 and 10 the half
+    hidden = {5, 6, 9, 10, 11, 12}
+
+    async def numbers(stub: Stub, **choice: Any) -> tuple[list[int], list[int]]:
+        """The games of all pages, and where the pages begin."""
+        games, begins, after = list[int](), list[int](), 0
+        while True:
+            page = await stub.ListGames(pb.ListGamesRequest(after=after, **choice))
+            games += [game.number for game in page.games]
+            after = page.next_after
+            if not after:
+                return games, begins
+            begins.append(after)
+
+    async def test(stub: Stub) -> None:
+        bots = [f"bot{place}" for place in range(3)]
+        pairs = [{"bot": one, "opponent": other} for one in bots for other in bots if one != other]
+        choices: list[dict[str, Any]] = [{}, {"stage": 1}, *({"bot": bot} for bot in bots), *pairs]
+        for choice in choices:
+            for size in (1, 2, 3, 100):
+                games, begins = await numbers(stub, page_size=size, **choice)
+                assert not hidden.intersection(games + begins), choice
+                assert games == sorted(set(games))
+        assert (await numbers(stub, page_size=2))[0] == [1, 2, 3, 4, 7, 8]
+        for bot in bots:
+            page = await stub.GetBot(pb.GetBotRequest(bot=bot, page_size=1))
+            assert not hidden.intersection({game.game.number for game in page.games} | {page.next_before})
 
     asyncio.run(_serve(store, tmp_path / "socket", test, visibility=Hidden()))
 

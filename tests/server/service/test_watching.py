@@ -130,6 +130,9 @@ def test_an_attempt_that_comes_to_nothing(tmp_path: Path) -> None:
 
 
 class Anonymous(Everything):
+    def hides(self, tournament: str) -> bool:
+        return tournament == "nightly"
+
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
         assert (tournament, len(seats)) == ("nightly", 2)
         return ("word", "please") in caller
@@ -143,8 +146,14 @@ def test_what_is_hidden_is_told_when_it_is_over(tmp_path: Path) -> None:
         assert (await organiser.read()).began.id == "nightly/1"
         await asyncio.to_thread(hall.playing.store.record, [first])
         hall.stage.end(first)
-        assert (await anyone.read()).ended.id == "nightly/1"
         assert (await organiser.read()).ended.id == "nightly/1"
+        second = hall.playing.results()[0]  # with the same deal and bots
+        hall.stage.play(second, 2)
+        assert (await organiser.read()).began.id == "nightly/2"
+        await asyncio.to_thread(hall.playing.store.record, [second])
+        hall.stage.end(second)
+        assert {(await anyone.read()).ended.id for _ in range(2)} == {"nightly/1", "nightly/2"}
+        assert (await organiser.read()).ended.id == "nightly/2"
 
     run(tmp_path, test, visibility=Anonymous())
 

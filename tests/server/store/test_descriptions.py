@@ -6,7 +6,7 @@ import pytest
 from tournaments import tiny_spec
 
 from arena_server.model import About, UserError
-from arena_server.store import Store, queries
+from arena_server.store import Store, queries, samples
 
 
 def test_what_is_said_last_holds_and_the_rest_stays(url: str) -> None:
@@ -49,11 +49,11 @@ def test_every_run_is_kept(url: str) -> None:
 def test_bots_are_chosen_by_tag_and_group(store: Store) -> None:
     made = store.enter(tiny_spec(4)).tournament
     store.describe(made, about=[About(tags=("Search",)), About(None, "Blue", ("search", "new")), About(None, "red")])
-    assert queries.chosen(store, made, tags=(), groups=()) is None
-    assert queries.chosen(store, made, tags=("search",), groups=()) == {0, 1}
-    assert queries.chosen(store, made, tags=("new",), groups=("red",)) == set()
-    assert queries.chosen(store, made, tags=("new", "search"), groups=("BLUE", "red")) == {1}
+    assert samples.among(queries.abouts(store, made), tags=(), groups=()) is None
+    assert samples.among(queries.abouts(store, made), tags=("search",), groups=()) == {0, 1}
+    assert samples.among(queries.abouts(store, made), tags=("new",), groups=("red",)) == set()
+    assert samples.among(queries.abouts(store, made), tags=("new", "search"), groups=("BLUE", "red")) == {1}
     with pytest.raises(UserError, match=r"no bot has this tag: 'serch' - did you mean [sS]earch\?"):
-        queries.chosen(store, made, tags=("serch",), groups=())
+        samples.among(queries.abouts(store, made), tags=("serch",), groups=())
     with pytest.raises(UserError, match="no bot has this group: 'x'"):
-        queries.chosen(store, made, tags=(), groups=("x",))
+        samples.among(queries.abouts(store, made), tags=(), groups=("x",))
