@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 
 from arena_server.formats.doubt import doubt
+from arena_server.formats.pair_counts import PairCounts
 from arena_server.formats.tables import Table
 
 Strengths = Mapping[int, float] | Sequence[float]
@@ -62,7 +63,7 @@ class Past:
         first: how many of them each entrant had the first seat of.
         last: the number of the table where each entrant sat last.
         met: how often each two sat together, the lower index first.
-        parted: how many tables each of two had had when they met last, likewise.
+        parted: how many tables each of two had had when they met last, of the lower index and of the other.
         day: the last one on which a table was planned, any number that grows.
         today: how often each two sat together on that day.
     """
@@ -71,15 +72,15 @@ class Past:
     own: Counter[int] = field(default_factory=Counter)
     first: Counter[int] = field(default_factory=Counter)
     last: dict[int, int] = field(default_factory=dict)
-    met: Counter[tuple[int, int]] = field(default_factory=Counter)
-    parted: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    met: PairCounts = field(default_factory=PairCounts)
+    parted: tuple[PairCounts, PairCounts] = field(default_factory=lambda: (PairCounts(), PairCounts()))
     day: int = 0
-    today: Counter[tuple[int, int]] = field(default_factory=Counter)
+    today: PairCounts = field(default_factory=PairCounts)
 
     def add(self, tables: Iterable[Table], day: int) -> None:
         """Takes the tables of a call into account, in their order."""
         if day != self.day:
-            self.day, self.today = day, Counter()
+            self.day, self.today = day, PairCounts()
         for table in tables:
             self.planned += 1
             self.own.update(table)
@@ -88,7 +89,8 @@ class Past:
             for pair in combinations(sorted(table), 2):
                 self.met[pair] += 1
                 self.today[pair] += 1
-                self.parted[pair] = self.own[pair[0]], self.own[pair[1]]
+                for one, parted in zip(pair, self.parted, strict=True):
+                    parted[pair] = self.own[one]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class _Choice:
 
     def __init__(self, call: Call, past: Past, rules: Rules) -> None:
         self._call, self._past, self._rules = call, past, rules
-        self._today = past.today if past.day == call.day else Counter[tuple[int, int]]()
+        self._today = past.today if past.day == call.day else PairCounts()
         latest = past.planned - rules.patience * len(call.owners)
         self._late = {one: last for one in call.owners if (last := past.last.get(one, 0)) < latest}
         self.order = sorted(call.owners, key=lambda entrant: (-call.strengths[entrant], entrant))
@@ -197,8 +199,8 @@ class _Choice:
 
     def _apart(self, one: int, other: int) -> int:
         """How many tables one of them had since they met; the lower index first."""
-        own, since = self._past.own, self._past.parted.get((one, other), (0, 0))
-        return max(own[one] - since[0], own[other] - since[1])
+        own, (lower, upper) = self._past.own, self._past.parted
+        return max(own[one] - lower[one, other], own[other] - upper[one, other])
 
     def _strangers(self, one: int, other: int) -> bool:
         owner = self._call.owners[one]
