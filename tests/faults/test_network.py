@@ -77,6 +77,7 @@ def test_a_half_open_connection_costs_the_limit_and_no_more(tmp_path: Path) -> N
     with Chaos("tcp", lambda _: Weather(silent_after=1500)) as chaos:
         bots = [chaos.bot(tmp_path, "far"), bot(tmp_path, "near", LAST)]
         records = play(tmp_path, *bots, transport="tcp", time="1s")
+    assert len(records) == 2
     for record in records:
         assert record["termination"] in ("timeout", "disconnect")
         assert record["seats"]["ab".index(record["blame"])]["bot"] == "far"

@@ -38,24 +38,14 @@ def sprt(  # noqa: PLR0913 - each option is one of the user's choices
     the test was decided, for NEW or against it (the last line says which; with --json `verdict`); 1: it was not, by MAX
     games.
     """
+    options = locals()
     from arena_server.cli.run_tournament import hold
     from arena_server.coordinator.settings import Settings
     from arena_server.ratings.sprt import Sprt
     from arena_server.ratings.stopping import Better
 
     until = str(Better(Sprt(elo0, elo1, alpha, beta, normalised)))
-    given = {
-        "bots": [new_bot, old_bot],
-        "format": "match",
-        "until": until,
-        "games": games,
-        "name": name,
-        "seed": seed,
-        "time": time,
-        "concurrency": concurrency,
-        "db": db,
-        "edition": edition,
-    }
-    held = hold(Settings.said(given), new=new, as_json=as_json)
+    asked = Settings.said({**options, "bots": [new_bot, old_bot], "format": "match", "until": until})
+    held = hold(asked, new=new, as_json=as_json)
     if held.stopped is None:
         raise typer.Exit(1)

@@ -123,6 +123,7 @@ def test_the_crosstable_in_json_adds_up(arena: Arena) -> None:
     for name, seats in (("nightly", "ab"), ("tiny", "abc")):
         table = arena("crosstable", "--json", "--tournament", name).json
         cells = {(cell["bot"], cell["against"]): cell for cell in table["cells"]}
+        assert cells
         for (row, column), cell in cells.items():
             assert cells[column, row]["wins"] == cell["losses"]
             assert cells[column, row]["draws"] == cell["draws"]

@@ -16,7 +16,9 @@ def test_it_agrees_with_the_intervals_where_much_was_played(deals: float) -> Non
     setting, dice = Setting(bots=4, pairs=50, deals=deals), random.Random(2)
     pairs = setting.play(setting.strengths(dice), dice)
     found = fit(pairs, 4, 2)
-    for place, (low, high) in resampled(found, pairs, b"seed").items():
+    intervals = resampled(found, pairs, b"seed")
+    assert len(intervals) == 4
+    for place, (low, high) in intervals.items():
         estimate = found.strengths()[place]
         assert estimate is not None
         assert high - low == pytest.approx(estimate.high - estimate.low, rel=0.15)

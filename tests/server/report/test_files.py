@@ -126,11 +126,9 @@ def test_every_game_has_a_row_and_every_played_one_a_record(arena: Arena) -> Non
 
 def test_the_times_of_a_game_add_up(arena: Arena) -> None:
     arena("report")
-    for row, text in zip(
-        read(Path("nightly-report/games.csv")),
-        Path("nightly-report/records.jsonl").read_text().splitlines(),
-        strict=False,
-    ):
+    records = Path("nightly-report/records.jsonl").read_text().splitlines()
+    assert len(records) == 22
+    for row, text in zip(read(Path("nightly-report/games.csv"))[:22], records, strict=True):
         record = json.loads(text)
         assert float(row["seconds_a"]) + float(row["seconds_b"]) == pytest.approx(sum(record["times"]))
         assert json.loads(row["deal"]).items() <= record.items()
