@@ -31,7 +31,7 @@ def report_dict(record: GameRecord, result: Result, db: str = "") -> dict[str, A
         "stalled_us": result.stalled_us,
         "position": result.position,
         "failures": [{**asdict(failure), "command": failure.command(record.id, db)} for failure in result.failures],
-        "plies": [asdict(move) for move in result.moves],
+        "plies": [move._asdict() for move in result.moves],
     }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena_engine.game import Outcome
 from arena_server.model.endings import Ending
 from arena_server.model.games import Assignment
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(NamedTuple):
     """One accepted move with its evidence.
 
     Attributes:

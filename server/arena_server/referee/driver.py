@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import deque
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from arena.v1 import referee_pb2 as pb
@@ -53,13 +54,12 @@ class Driver:
         self.chairs: dict[str, Chair] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._alarm = 0.0
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def seat(self, letter: str, player: Player | Guest) -> bool:
         """A bot takes its seat; False: its process, which had played before, was gone before it was given this game."""
         kept = not player.fresh
         chair = self.chairs[letter] = Chair(self, letter, player, kept=kept)
-        await self.happen(events.Seated(letter, player.ready_by()))
+        self.happen(events.Seated(letter, player.ready_by()))
         if not chair.player.alive:
             chair.exited()
         if not kept:
@@ -69,62 +69,63 @@ class Driver:
         if self.finished.done() or chair.taken.result():
             return True
         chair.close()
-        await self.happen(events.Unseated(letter))
+        self.happen(events.Unseated(letter))
         return False
 
-    async def leave_empty(self, letter: str, reason: str, evidence: str) -> None:
+    def leave_empty(self, letter: str, reason: str, evidence: str) -> None:
         """No bot could be had for the seat."""
-        await self.happen(events.NotSeated(letter, reason, evidence))
+        self.happen(events.NotSeated(letter, reason, evidence))
 
-    async def happen(self, event: events.Event, now: Now | None = None) -> None:
+    def happen(self, event: events.Event, now: Now | None = None) -> None:
         """Feeds the match one event and does what it wants done; a bug of ours ends the game instead of hanging it."""
         try:
-            await self._do(self.match.on(event, now or self.stalls.now()))
+            for effect in self.match.on(event, now or self.stalls.now()):
+                self._do(effect)
+            if not isinstance(event, events.Replied):  # what is due next is due after the request that it brings
+                self._ring_by(self.match.alarm())
         except Exception as error:  # noqa: BLE001 - told to whoever waits for the result
-            if not self.finished.done():
-                self.finished.set_exception(error)
+            self._fail(error)
 
-    def post(self, event: events.Event, now: Now | None = None) -> None:
-        """The same in a task of the driver's own: a bot's stream takes its task with it when it breaks."""
-        task = self._loop.create_task(self.happen(event, now))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def asked(self, letter: str, cpu_us: int | None) -> float:
+        """A request leaves, and the clock starts; returns the monotonic instant."""
+        now = self.stalls.now()
+        try:
+            self._ring_by(self.match.asked(letter, now, cpu_us))
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fail(error)
+        return now.at
 
     def close(self) -> dict[str, Chair]:
-        """Lets go of timer, tasks, sessions and chairs, which it returns.
+        """Lets go of timer, sessions and chairs, which it returns.
 
         Chairs hold their driver: if it kept them, a game's memory would be free only when cycles are next looked for.
         """
         if self._timer is not None:
             self._timer.cancel()
         self.finished.cancel()  # where it is given up before its end
-        for task in self._tasks:
-            task.cancel()
         chairs, self.chairs = self.chairs, {}
         for chair in chairs.values():
             chair.close()
         return chairs
 
-    async def _do(self, effects: list[events.Effect]) -> None:
-        for effect in effects:
-            match effect:
-                case events.Begin():
-                    await self.chairs[effect.seat].begin(effect)
-                case events.Ask():
-                    await self.chairs[effect.seat].ask(effect)
-                case events.Over(result=result):
-                    await self._tell(result)
-        self._set_timer()
+    def _do(self, effect: events.Effect) -> None:
+        match effect:
+            case events.Ask():  # first: it is nearly every effect
+                self.chairs[effect.seat].ask(effect)
+            case events.Begin():
+                self.chairs[effect.seat].begin(effect)
+            case events.Over(result=result):
+                for chair in self.chairs.values():
+                    chair.tell(result)
+                if not self.finished.done():
+                    self.finished.set_result(result)
 
-    async def _tell(self, result: Result) -> None:
-        # Together: one that takes nothing keeps the others waiting no longer than the result.
-        await asyncio.gather(*(chair.tell(result) for chair in self.chairs.values()))
+    def _fail(self, error: Exception) -> None:
         if not self.finished.done():
-            self.finished.set_result(result)
+            self.finished.set_exception(error)
 
-    def _set_timer(self) -> None:
+    def _ring_by(self, alarm: float | None) -> None:
         """Keeps a timer no later than the next deadline; an early one costs less than setting it at every ply."""
-        alarm = self.match.alarm()
         if alarm is None or (self._timer is not None and self._alarm <= alarm):
             return
         if self._timer is not None:
@@ -134,7 +135,7 @@ class Driver:
 
     def _ring(self) -> None:
         self._timer = None
-        self.post(events.Ticked())
+        self.happen(events.Ticked())
 
 
 class Heard(NamedTuple):
@@ -176,29 +177,29 @@ class Chair:
 
     # What the match wants
 
-    async def begin(self, effect: events.Begin) -> None:
+    def begin(self, effect: events.Begin) -> None:
         """Tells the bot of the game."""
-        await self._send(messages.game_started(self.handle, effect, self.driver.match), time.monotonic())
+        self._send(messages.game_started(self.handle, effect, self.driver.match))
 
-    async def ask(self, effect: events.Ask) -> None:
+    def ask(self, effect: events.Ask) -> None:
         """Asks for a move; the clock starts between serialising and writing."""
         hello = self.player.session.hello
         mode = hello.observation_mode if hello is not None else pb.OBSERVATION_MODE_UNSPECIFIED
-        match, stalls = self.driver.match, self.driver.stalls
-        data = messages.move_request(self.handle, effect, match, mode, stalls.now())
+        data = messages.move_request(self.handle, effect, self.driver.match, mode, self.driver.stalls.now())
         self.thinking = effect.ply
-        now = stalls.now()
-        self.asked_at = now.at
-        match.asked(self.letter, now, self._cpu_us())
-        await self._send(data, now.at)
+        self.player.session.post(data, partial(self._leaves, data))
 
-    async def tell(self, result: Result) -> None:
+    def tell(self, result: Result) -> None:
         """Tells the bot how it ended."""
-        await self._send(messages.game_over(self.handle, self.letter, result), time.monotonic())
+        self._send(messages.game_over(self.handle, self.letter, result))
 
-    async def _send(self, data: bytes, at: float) -> None:
-        self.sent.append((at, data))
-        await self.player.session.send(data)
+    def _send(self, data: bytes) -> None:
+        self.sent.append((time.monotonic(), data))
+        self.player.session.post(data)
+
+    def _leaves(self, request: bytes) -> None:
+        self.asked_at = self.driver.asked(self.letter, self._cpu_us())
+        self.sent.append((self.asked_at, request))
 
     async def late_answer(self, seconds: float) -> None:
         """Waits for some time for what it answers although the game is over."""
@@ -227,19 +228,19 @@ class Chair:
         if self.driver.finished.done():
             self._drop_late()
             return
-        self.driver.post(self._event(message), self.driver.stalls.instant(at))
+        self.driver.happen(self._event(message), self.driver.stalls.instant(at))
 
     def malformed(self, reason: str) -> None:
         """The bot sent what makes no sense."""
-        self.driver.post(events.Malformed(self.letter, reason))
+        self.driver.happen(events.Malformed(self.letter, reason))
 
     def lost(self) -> None:
         """The stream broke."""
-        self.driver.post(events.Lost(self.letter))
+        self.driver.happen(events.Lost(self.letter))
 
     def returned(self) -> None:
         """There is a new stream."""
-        self.driver.post(events.Returned(self.letter))
+        self.driver.happen(events.Returned(self.letter))
 
     def exited(self, _future: object = None) -> None:
         """The process is gone."""
@@ -248,10 +249,10 @@ class Chair:
         if not self.taken.result():
             return
         if self.player.dismissed:
-            self.driver.post(events.Dismissed(self.letter))
+            self.driver.happen(events.Dismissed(self.letter))
             return
         gone = self.player.process.exited.result()
-        self.driver.post(events.Exited(self.letter, gone.describe(), gone.output.stderr))
+        self.driver.happen(events.Exited(self.letter, gone.describe(), gone.output.stderr))
 
     def _cpu_us(self) -> int | None:
         """CPU time of the bot in all, where that counts."""

@@ -141,17 +141,21 @@ class Match:
             return self._settle(now)
         return self._take(self.seats[event.seat], event, now) + self._settle(now)
 
-    def asked(self, letter: str, now: Now, cpu_us: int | None = None) -> None:
+    def asked(self, letter: str, now: Now, cpu_us: int | None = None) -> float | None:
         """A request of this seat goes out now; one sent again does not restart its clock.
 
         Args:
             letter: of the seat.
             now: the instant.
             cpu_us: CPU time that it has used in all, where that counts.
+
+        Returns:
+            An instant at which Ticked should come for it.
         """
-        clock = self.seats[letter].clock
-        if clock.started is None:
-            clock.start(now, cpu_us)
+        seat = self.seats[letter]
+        if seat.open and seat.clock.started is None:  # a bot may have answered what it was not asked yet
+            seat.clock.start(now, cpu_us)
+        return self._due(seat)
 
     def alarm(self) -> float | None:
         """An instant at which Ticked should come, no later than the next one that matters."""

@@ -100,7 +100,7 @@ class Referee:
                 await self._players.release(players.pop(letter), thinking=False)
                 players[letter] = await self._players.acquire(entrant, self.bots[entrant])
         except StartError as failure:
-            await driver.leave_empty(letter, failure.reason, failure.evidence)
+            driver.leave_empty(letter, failure.reason, failure.evidence)
 
     def _margin_us(self, entrant: Entrant) -> int:
         return MARGIN_LAUNCHED_US if entrant in self.bots else MARGIN_REMOTE_US

@@ -331,6 +331,6 @@ def _without_evidence(result: Result) -> Result:
     """Likewise, and without what bots logged."""
     return replace(
         result,
-        moves=tuple(replace(move, log=()) for move in result.moves),
+        moves=tuple(move._replace(log=()) for move in result.moves),
         failures=tuple(replace(failure, evidence="", box=None) for failure in result.failures),
     )

@@ -68,6 +68,12 @@ class Lobby:
     async def play(self, _requests: object, stream: Stream) -> None:
         """Serves one stream of the Referee service."""
         line = Line(stream)
+        try:
+            await self._serve(stream, line)
+        finally:
+            line.close()
+
+    async def _serve(self, stream: Stream, line: Line) -> None:
         sha256, hello = await self._introduced(stream, line)
         # By itself: with a message that is never taken it could be sent no second time, nor then a status.
         await stream.send_initial_metadata(())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -24,8 +25,27 @@ STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
 """What reading and writing raise on a stream that is gone."""
 
 
+class Outgoing(NamedTuple):
+    """A message to a bot.
+
+    Attributes:
+        data: a serialised PlayResponse.
+        leaves: called at the moment it is written, or found to be lost.
+        sent: told whether it was written.
+    """
+
+    data: bytes
+    leaves: Callable[[], None] | None = None
+    sent: asyncio.Future[bool] | None = None
+
+    def tell(self, *, sent: bool) -> None:
+        """Says so to whoever waits."""
+        if self.sent is not None and not self.sent.done():
+            self.sent.set_result(sent)
+
+
 class Line:
-    """One stream of a bot.
+    """One stream of a bot. What it is told is written by a task of its own: nobody waits for a bot that takes nothing.
 
     Attributes:
         reading: the task that reads it, once there is one.
@@ -34,8 +54,12 @@ class Line:
     def __init__(self, stream: Stream) -> None:
         self.reading: asyncio.Task[None] | None = None
         self._stream = stream
-        self._writing = asyncio.Lock()
-        self._is_stuck = False
+        self._waiting: deque[Outgoing] = deque()
+        self._filled = asyncio.Event()
+        self._is_lost = False
+        self._began: float | None = None  # to write the message that is being written
+        self._watch: asyncio.TimerHandle | None = None
+        self._writing = asyncio.ensure_future(self._write_all())
 
     async def read(self) -> pb.PlayRequest | None:
         """What the bot says next; None at the end of the stream, however it ended."""
@@ -48,25 +72,71 @@ class Line:
         except DecodeError:
             return GARBLED
 
+    def post(self, message: Outgoing) -> None:
+        """Writes it behind those that wait."""
+        self._waiting.append(message)
+        self._filled.set()
+        if self._is_lost:
+            self._lose()
+
     async def write(self, data: bytes) -> bool:
         """Sends a serialised PlayResponse; False where the stream is gone, or the bot takes nothing."""
-        try:
-            async with asyncio.timeout(SEND_S), self._writing:
-                if self._is_stuck:
-                    return False
-                await self._stream.write(data)
-        except STREAM_LOST:
-            return False
-        except TimeoutError:
-            self._is_stuck = True
-            self.end()
-            return False
-        return True
+        sent: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.post(Outgoing(data, sent=sent))
+        return await sent
 
     def end(self) -> None:
         """Reads no more, which ends the stream."""
         if self.reading is not None:
             self.reading.cancel()
+
+    def close(self) -> None:
+        """Writes no more."""
+        self._writing.cancel()
+        if self._watch is not None:
+            self._watch.cancel()
+        self._lose()
+
+    async def _write_all(self) -> None:
+        while await self._filled.wait():
+            self._filled.clear()
+            while self._waiting:
+                await self._write(self._waiting.popleft())
+
+    async def _write(self, message: Outgoing) -> None:
+        if message.leaves is not None:
+            message.leaves()
+        self._began = asyncio.get_running_loop().time()
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(SEND_S, self._look)
+        try:
+            await self._stream.write(message.data)
+        except STREAM_LOST:
+            self._lose()
+        finally:
+            self._began = None
+            message.tell(sent=not self._is_lost)
+
+    def _look(self) -> None:
+        """Whether one write has taken too long; looked at now and then, as a timer for each would cost more than it."""
+        self._watch = None
+        if self._began is None:
+            return
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._began + SEND_S:
+            self._watch = loop.call_at(self._began + SEND_S, self._look)
+        else:
+            self.close()
+
+    def _lose(self) -> None:
+        """What waits, and will, leaves for nowhere."""
+        self._is_lost = True
+        self.end()
+        while self._waiting:
+            message = self._waiting.popleft()
+            if message.leaves is not None:
+                message.leaves()
+            message.tell(sent=False)
 
 
 class Listener(Protocol):
@@ -112,16 +182,22 @@ class Session:
         """Whether there is a stream."""
         return self._line is not None
 
-    async def send(self, data: bytes) -> bool:
-        """Sends a serialised PlayResponse; False where there is no stream to send it on."""
-        line = self._line
-        return line is not None and await self._send(line, data)
+    def post(self, data: bytes, leaves: Callable[[], None] = lambda: None) -> None:
+        """Sends a serialised PlayResponse behind those that wait; it is lost where the stream is.
 
-    async def _send(self, line: Line, data: bytes) -> bool:
-        sent = await line.write(data)
-        if not sent:
-            self._detach(line)
-        return sent
+        Args:
+            data: the message.
+            leaves: called at the moment it is written, or found to be lost: then a clock may start.
+        """
+        if self._line is not None:
+            self._line.post(Outgoing(data, leaves))
+        else:
+            leaves()
+
+    async def send(self, data: bytes) -> bool:
+        """Sends a serialised PlayResponse and waits until it is written; False where there is no stream to write on."""
+        line = self._line
+        return line is not None and await line.write(data)
 
     async def serve(self, line: Line, hello: pb.Hello, welcome: bytes) -> None:
         """Reads a stream until it ends; a newer one of the same bot takes the place of an older one."""
@@ -130,7 +206,7 @@ class Session:
         try:
             if replaced is not None:
                 self._replace(replaced)
-            if not await self._send(line, welcome) or self._line is not line:
+            if not await line.write(welcome) or self._line is not line:
                 return
             self.arrive()
             for listener in self._listeners:
@@ -147,7 +223,7 @@ class Session:
     async def end(self, goodbye: bytes) -> None:
         """Says Goodbye and closes the stream, if there is one."""
         line = self._line
-        if line is not None and await self._send(line, goodbye):
+        if line is not None and await line.write(goodbye):
             line.end()
 
     def _replace(self, line: Line) -> None:

@@ -72,6 +72,29 @@ def test_a_game_ends_by_the_rules() -> None:
     assert simulation.overs == [result]
 
 
+def test_an_answer_before_its_request_starts_no_clock_afterwards() -> None:
+    match = Match(assignment(GAME, "100ms", 2), GAME, (MARGIN_US,) * 2, "", Now(100.0))
+
+    def answer(seat: str, at: float) -> None:
+        move = match.state.legal_moves(seat)[0]
+        match.on(Replied(seat, match.ply, str(move)), Now(at))
+
+    for seat in "ab":
+        match.on(Seated(seat, 130.0), Now(100.0))
+    for seat in "ab":
+        match.on(Ready(seat), Now(100.0))
+    mover = match.asking
+    answer(mover, 100.0)  # a guess
+    match.asked(mover, Now(100.1))  # the request leaves
+    while match.asking != mover:
+        match.asked(match.asking, Now(101.0))
+        answer(match.asking, 101.05)
+    match.asked(mover, Now(102.0))
+    answer(mover, 102.05)
+    assert match.seats[mover].failure is None
+    assert match._moves[-1].used_us == 50_000
+
+
 def test_a_seat_whose_process_was_gone_before_is_seated_once_more() -> None:
     """However long the new process takes: its start limit is its own."""
     again: list[tuple[float, Event]] = [

@@ -275,7 +275,7 @@ class Hidden:
 def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
     with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
         *played, last = playing.results()
-        loud = replace(played[0], moves=tuple(replace(move, log=("a trick",)) for move in played[0].moves))
+        loud = replace(played[0], moves=tuple(move._replace(log=("a trick",)) for move in played[0].moves))
         failed = playing.forfeit(played[1].assignment)
         failed = replace(failed, failures=tuple(replace(one, evidence="a secret") for one in failed.failures))
         store.begin_run(playing.tournament, {"command": ["arena"]})

@@ -181,7 +181,7 @@ def test_a_reader_that_reads_nothing_is_cut_and_others_hear_all(
 
     async def test(hall: Hall) -> None:
         first = hall.playing.results()[0]
-        big = replace(first, moves=tuple(replace(move, move="x" * 2000) for move in first.moves * 4))
+        big = replace(first, moves=tuple(move._replace(move="x" * 2000) for move in first.moves * 4))
         hall.stage.play(big, 0)
         slow, quick = hall.watch(), hall.watch()
         assert (await slow.read()).began.id == "nightly/1"

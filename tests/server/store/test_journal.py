@@ -49,7 +49,7 @@ def test_an_entry_of_the_first_version_keeps_its_bytes(lost: Result) -> None:
 def test_what_came_later_is_kept(lost: Result) -> None:
     first, *rest = lost.moves
     fuller = replace(
-        lost, moves=(replace(first, stolen_us=20_000), *rest), failures=(replace(lost.failures[0], box=BOX),)
+        lost, moves=(first._replace(stolen_us=20_000), *rest), failures=(replace(lost.failures[0], box=BOX),)
     )
     read = reread(fuller)
     assert read.moves == fuller.moves

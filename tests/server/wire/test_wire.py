@@ -6,6 +6,7 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +272,51 @@ def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
                 await second.write(pb.PlayRequest(move=pb.Move(handle="game", ply=1, move=">")))
                 await until(lambda: len(listener.heard) > 2)
                 assert listener.heard[2].ply == 1
+
+    play(test)
+
+
+def goodbye(text: str) -> bytes:
+    return pb.PlayResponse(goodbye=pb.Goodbye(text=text)).SerializeToString()
+
+
+def test_what_is_posted_leaves_once_in_order_with_a_stream_and_without() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        left: list[str] = []
+        session.post(goodbye("too early"), lambda: left.append("too early"))
+        assert left == ["too early"]
+        async with stream(address, token) as call:
+            await call.write(HELLO)
+            await call.read()
+            await session.arrived
+            session.post(goodbye("one"), lambda: left.append("one"))
+            assert left == ["too early"]
+            assert await session.send(goodbye("two"))
+            assert left == ["too early", "one"]
+            assert [(await call.read()).goodbye.text for _ in range(2)] == ["one", "two"]
+        await until(lambda: not session.connected)
+        session.post(goodbye("too late"), lambda: left.append("too late"))
+        assert left == ["too early", "one", "too late"]
+
+    play(test)
+
+
+def test_a_bot_that_does_not_read_holds_nobody_up() -> None:
+    async def test(lobby: Lobby, address: str) -> None:
+        token, session = lobby.admit("bot", ())
+        left: list[int] = []
+        async with stream(address, token) as call:
+            await call.write(HELLO)
+            await session.arrived
+            for number in range(100):
+                session.post(goodbye("x" * MAX_MESSAGE), partial(left.append, number))
+            last = asyncio.ensure_future(session.send(goodbye("")))
+            await until(lambda: bool(left))
+            assert session.connected
+            assert not last.done()
+        assert not await last
+        assert left == list(range(100))
 
     play(test)
 
