@@ -22,6 +22,9 @@ from typing import Any
 from arena_server.launching.environment import EVENT_ENGINE_OFF
 from arena_server.model import Result
 
+WARM_UP_SHARE = 10
+"""One move in so many is carried before counting begins, as the referee's first games are not counted."""
+
 CLIENT = """
 import json
 import queue
@@ -72,6 +75,8 @@ class _Relay:
         self._sent = dict.fromkeys(range(at_once), 0)
         self._everyone = asyncio.Event()
         self._done = asyncio.Event()
+        self._carried = 0
+        self._uncounted = len(self._sent) * len(self._requests) // WARM_UP_SHARE
         self._began = 0.0
 
     async def measure(self, *, paced: bool) -> float:
@@ -91,7 +96,7 @@ class _Relay:
         for client in clients:
             await asyncio.to_thread(client.wait)
         await server.stop(0)
-        return used / (len(self._sent) * len(self._requests))
+        return used / (self._carried - self._uncounted)
 
     def _client(self, name: str, *, paced: bool) -> subprocess.Popen[bytes]:
         script, moves = self._folder / "client.py", self._folder / "moves.json"
@@ -106,7 +111,6 @@ class _Relay:
         name = (await stream.read()).ready.handle
         self._streams[name] = stream
         if len(self._streams) == 2 * len(self._sent):
-            self._began = cpu()
             self._everyone.set()
         await self._everyone.wait()
         if name.endswith("a"):
@@ -120,6 +124,9 @@ class _Relay:
         while True:
             await source.read()
             self._sent[game] += 1
+            self._carried += 1
+            if self._carried == self._uncounted:
+                self._began = cpu()
             if self._sent[game] < len(self._requests):
                 await sink.write(self._requests[self._sent[game]])
             elif all(sent >= len(self._requests) for sent in self._sent.values()):
