@@ -31,9 +31,10 @@ def test_time_controls(text: str, control: TimeControl) -> None:
     ("text", "fix"),
     [
         ("10+0.1", "did you mean 10s+0.1s?"),
+        ("100", "did you mean 100ms or 100s?"),
         ("none cpu", "or none"),
         ("10s+0.1", "did you mean 10s+0.1s?"),
-        ("5", "did you mean 5s?"),
+        ("5", "did you mean 5ms or 5s?"),
         ("10+0.1/1", "did you mean 10s+0.1s/1s?"),
         ("soon", "write 100ms"),
         ("", "write 100ms"),

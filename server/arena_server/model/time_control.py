@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -75,14 +76,16 @@ class TimeControl:
             raise UserError("a time control of no time", repr(text), "give each ply some time: 100ms")
         return control
 
-    @staticmethod
-    def _suggestion(text: str) -> str:
+    @classmethod
+    def _suggestion(cls, text: str) -> str:
+        if text.isdecimal() and int(text):
+            return f"did you mean {text}ms or {text}s?"
         guess = re.sub(r"(\d)(?=[+/]|$)", r"\1s", text)
-        try:
-            TimeControl.parse(guess) if guess != text else _duration_us("")
-        except (ValueError, ArenaError):
-            return "write 100ms (each ply), 10s+0.1s (bank and increment), 10s+0.1s/1s (both) or none"
-        return f"did you mean {guess}?"
+        if guess != text:
+            with suppress(ArenaError):
+                cls.parse(guess)
+                return f"did you mean {guess}?"
+        return "write 100ms (each ply), 10s+0.1s (bank and increment), 10s+0.1s/1s (both) or none"
 
     def __str__(self) -> str:
         return self._wall_text() + (_CPU if self.cpu else "")
