@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 CORE := $(wildcard engine/core/*)
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: tournament test check proto spec-schema fuzz simulate bench faults constraints clean
+.PHONY: tournament test check proto spec-schema fuzz fuzz-wire simulate bench faults constraints clean
 
 tournament: $(READY)  ## Sets all up and plays a tournament of the example bots.
 	$(BIN)/arena run-tournament
@@ -33,6 +33,9 @@ spec-schema: $(DEV_READY)  ## Generates the JSON schema of the spec file.
 
 fuzz: $(DEV_READY)  ## Fuzzes parsers and both cores for an hour; FUZZ=600 for ten minutes.
 	$(BIN)/python tests/engine/fuzz/targets.py -max_total_time=$(or $(FUZZ),3600)
+
+fuzz-wire: $(DEV_READY)  ## Asks a standing server nonsense made from the protocol, a minute of each kind; SECONDS=600 for ten.
+	ARENA_FUZZ_SECONDS=$(or $(SECONDS),60) $(BIN)/python -m pytest -q -s --timeout 0 tests/security/test_fuzz.py
 
 simulate: $(DEV_READY)  ## Plays simulated tournaments under scripted faults, an hour or so; SEEDS=5000 for less.
 	@PYTHONPATH=tests/support $(BIN)/python -m simulated $(or $(SEEDS),50000)

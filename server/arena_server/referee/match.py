@@ -33,6 +33,7 @@ from arena_server.referee.events import (
     Ticked,
     Unseated,
 )
+from arena_server.text import clean
 
 MAX_STALLED = 2.0
 """Seconds of our own stalls in one game that void it."""
@@ -333,7 +334,7 @@ class Match:
             seat=seat.letter,
             ending=trouble.ending,
             ply=self.ply,
-            reason=trouble.reason,
+            reason=clean(trouble.reason),  # it goes into tables and logs; the evidence stays as it was
             used_us=reading.used_us,
             credit_us=reading.credit_us,
             reply=None if trouble.reply is None else trouble.reply[:MAX_REPLY],

@@ -296,6 +296,15 @@ def test_r12_our_own_stall_moves_the_start_limit() -> None:
     assert match.result.blamed == ("a",)
 
 
+def test_a_reason_is_one_harmless_line() -> None:
+    def dies(_: Simulation, ask: Ask) -> list[tuple[float, Event]]:
+        return [(0.01, Failed(ask.seat, "first\n\x1b[2J\u202eno"))]
+
+    _, result = run(a=at_ply(4, dies))
+    assert result.failures[0].reason == r"\x1b[2J\u202eno"
+    assert result.failures[0].evidence == "first\n\x1b[2J\u202eno"
+
+
 def test_a_flood_of_ready_is_answered_once() -> None:
     match = Match(assignment(GAME, "100ms"), GAME, (MARGIN_US,) * 2, "2026-11-30T00:00:00+00:00", Now(100.0))
     for seat in "ab":
