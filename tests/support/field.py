@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -33,11 +34,13 @@ class Companion(Bot):
     games_at_once = 8  # a table that an attacker has left keeps it from no other one
 
     def choose(self, state, clock):
-        time.sleep(0.003)  # or they run out of games that two may play a day
+        time.sleep({pace})
         return state.legal_moves()[0]
 
 Companion.main()
 """
+PACE_S = 0.003 * max(1.0, float(os.environ.get("ARENA_FUZZ_SECONDS", "0")) / 5)
+"""Seconds for a move: longer attacks must not find them out of the games that two may play a day."""
 QUIET_S = 3.0
 """Seconds for which they are watched before any attack, while a core is as busy as an attacker keeps it."""
 LEAST_MOVES = 60
@@ -98,7 +101,7 @@ class Companion:
     def __init__(self, folder: Path, name: str, server: str, token: str) -> None:
         self._log = folder / f"{name}.log"
         program = folder / f"{name}.py"
-        program.write_text(COMPANION)
+        program.write_text(COMPANION.format(pace=PACE_S))
         with self._log.open("wb") as log:
             given = environment(ARENA_SERVER=server, ARENA_TOKEN=token, ARENA_GAMES_AT_ONCE="8")
             self.process = subprocess.Popen([sys.executable, program], cwd=folder, env=given, stdout=log, stderr=log)
