@@ -22,6 +22,8 @@ LATE_REPLY_S = 60.0
 MAX_STRANGE = 20
 """Tokens a second that are looked up although nobody had them a moment ago: a flood of wrong ones costs no more. Bots
 that are known are let in beside it, and new ones in the next second."""
+REFUSAL_S = 60.0
+"""Between two lines of the log about refusals of one token: its bot may come a thousand times a second."""
 MAX_GAMES_AT_ONCE = 8
 """Games that one guest can play at the same time, whatever it offers."""
 
@@ -103,6 +105,7 @@ class Guests(Lobby):
         self._identities: dict[bytes, Identity] = {}
         self._known: Container[bytes] = ()  # digests of all tokens that were good when they were last looked through
         self._strange, self._counted_until = 0, 0.0
+        self._refusals: dict[bytes, float] = {}  # when the next one of a token is worth a line
         self._guests: dict[Entrant, tuple[Session, bytes]] = {}  # each with the digest of its token
 
     async def knows(self, sha256: bytes) -> bool:
@@ -141,7 +144,11 @@ class Guests(Lobby):
         return session
 
     def refused(self, sha256: bytes, reason: str) -> None:
-        """Told to the organiser, too."""
+        """Told to the organiser, too, now and then."""
+        now = time.monotonic()
+        if now < self._refusals.get(sha256, now):
+            return
+        self._refusals[sha256] = now + REFUSAL_S
         self.notes(f"{self._identities[sha256].bot} is refused: {reason}")
 
     def guest(self, entrant: Entrant, stalls: Stalls) -> Guest:

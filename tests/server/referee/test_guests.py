@@ -39,3 +39,19 @@ def test_a_flood_of_wrong_tokens_costs_few_look_ups_and_keeps_out_nobody_who_is_
         assert await lobby.knows(b"new")
 
     asyncio.run(test())
+
+
+def test_a_bot_that_is_refused_over_and_over_is_one_line_of_the_log() -> None:
+    async def identify(_: bytes) -> Identity | None:
+        return Identity("ada", 1, ("1",))
+
+    async def test() -> None:
+        lobby, lines = Guests(GAME, identify), list[str]()
+        lobby.notes = lines.append
+        for sha256 in (b"one", b"two"):
+            assert await lobby.knows(sha256)
+            for number in range(100):
+                lobby.refused(sha256, f"it calls itself {number}")
+        assert lines == ["ada is refused: it calls itself 0"] * 2
+
+    asyncio.run(test())
