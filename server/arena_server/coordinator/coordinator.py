@@ -154,7 +154,7 @@ class Coordinator:
         """Takes in the turns that are done; void games go back to the head of the queue."""
         done = [turn for turn in self._turns if turn.done()]
         for turn in done:
-            del self._turns[turn]
+            self._release(self._turns.pop(turn))  # also where it was cancelled before it began
         again = [turn.result() for turn in done if not turn.cancelled()]
         self._queue.extendleft(turn for turn in again if turn is not None)
 
@@ -173,13 +173,17 @@ class Coordinator:
         try:
             result = await self._play(turn)
         finally:
-            self._on.discard(turn.planned.number)
+            self._release(turn)
             self._alone = False
             self._wake.set()
         try:
             return await self._record(turn, result)
         finally:
             self._wake.set()
+
+    def _release(self, turn: Turn) -> None:
+        """It is no longer played; harmless when told twice."""
+        self._on.discard(turn.planned.number)
 
     async def _play(self, turn: Turn) -> Result:
         return await self.executor.play(self._assign(turn))

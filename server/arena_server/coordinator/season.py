@@ -41,7 +41,6 @@ class Season(Served):
         self._ages: dict[tuple[str, str], int] = {}  # of the registry's versions, the oldest first
         self._newest: dict[str, Entrant] = {}  # the version that plays, by the name of the bot
         self._ticked = False  # whether the registry was looked at since the last planning
-        floor.guests.changed = self._wake.set
 
     # Planning
 
@@ -60,6 +59,7 @@ class Season(Served):
         return True
 
     async def _plan_on(self) -> None:
+        self._party.look()
         if self._stopping:
             return
         if self._ticked:  # those who come within a tick are one amendment
@@ -95,15 +95,15 @@ class Season(Served):
     def _call(self) -> Call | None:
         """Who could begin a game now; None where there is no room, or nobody to meet."""
         tables = {turn.planned.pairing: turn.planned.seats for turn in self._open()}
-        here = self._places().keys()
-        room = self.executor.capacity - sum(here >= {*seats} for seats in tables.values())
+        here, elsewhere = self._places(), self._party.elsewhere
+        room = self._party.room - sum(here.keys() >= {*seats} for seats in tables.values())
         if room < 1:
             return None
         paired = {one.entrant for one in self._paired()}
         load = Counter(entrant for seats in tables.values() for entrant in seats)
         present = tuple(
-            Here(place, one.owner, busy=load[place] >= one.games_at_once)
-            for place, one in sorted(self._places().items())
+            Here(place, one.owner, busy=load[place] + elsewhere[one.entrant] >= one.games_at_once)
+            for place, one in sorted(here.items())
             if place not in self._parked and one.entrant in paired
         )
         if sum(not one.busy for one in present) < self.tournament.spec.seats:
@@ -167,12 +167,13 @@ class Season(Served):
 
     def _open(self) -> Iterator[Turn]:
         yield from self._queue
-        yield from self._running()
+        yield from (turn for turn in self._turns.values() if turn.planned.number in self._on)
 
     def _playing(self) -> set[Entrant]:
         """Those whose games run or are not on record yet: whoever leaves shall find its rating up to date."""
         entrants = self.tournament.spec.entrants
-        return {entrants[place] for turn in self._turns.values() for place in turn.planned.seats}
+        mine = {entrants[place] for turn in self._turns.values() for place in turn.planned.seats}
+        return mine | self._party.elsewhere.keys()
 
     async def _watch(self) -> None:
         """Looks at the registry now and then: it changes while the season goes on."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from arena_engine.game import Game
 from arena_server.coordinator.coordinator import Coordinator, Turn
+from arena_server.coordinator.seating import Seating
 from arena_server.coordinator.watching import Watcher
 from arena_server.executors import Executor
 from arena_server.model import Assignment, Ending, Result
@@ -31,12 +30,18 @@ class Floor:
     Attributes:
         house: the bots that the server launches itself; always there.
         guests: those that come from elsewhere.
+        seating: who sits where.
     """
 
     game: Game
     executor: Executor
     house: tuple[Present, ...]
     guests: Guests
+    seating: Seating
+
+    def __post_init__(self) -> None:
+        """Whoever comes or goes may make a game begin."""
+        self.guests.changed = self.seating.wake
 
     def present(self) -> list[Present]:
         """Everybody that can be given games."""
@@ -44,7 +49,7 @@ class Floor:
 
 
 class Served(Coordinator):
-    """Plays a tournament on the floor of a server.
+    """Plays a tournament on the floor of a server, to its end or until it is told to stop.
 
     Args:
         tournament: as its lock gives it.
@@ -54,6 +59,7 @@ class Served(Coordinator):
     def __init__(self, store: Store, tournament: Tournament, watcher: Watcher, floor: Floor) -> None:
         super().__init__(store, tournament, floor.game, floor.executor, watcher)
         self.floor = floor
+        self._party = floor.seating.join(self._wake.set, beside=tournament.purpose.beside)
         self._away: dict[int, float] = {}  # since when a seat of a planned game is, by its number
 
     @property
@@ -61,38 +67,46 @@ class Served(Coordinator):
         """Games that are planned and not begun."""
         return len(self._queue)
 
+    async def run(self) -> None:
+        """As of a coordinator."""
+        try:
+            await super().run()
+        finally:
+            self._party.leave()
+
     # Giving out
 
     def _next(self) -> Turn | None:
-        """The first turn whose bots are there and free; one that has waited too long is given out to be abandoned."""
-        if self._stopping or len(self._on) >= self.executor.capacity:
-            return None
-        room = self._room()
-        for turn in self._queue:
-            if self._ready(turn, room):
+        """The first turn that may sit down; before it one that has waited too long, to be abandoned."""
+        here, ready = self._places(), dict[int, tuple[Turn, list[Present]]]()
+        for turn in () if self._stopping else self._queue:
+            number, seats = turn.planned.number, turn.planned.seats
+            if all(seat in here for seat in seats):
+                self._away.pop(number, None)
+                ready[number] = turn, [here[seat] for seat in seats]
+            elif self._has_waited(turn):
                 self._queue.remove(turn)
                 return turn
-        return None
+        number_seated = self._party.seat((number, bots) for number, (_, bots) in ready.items())
+        if number_seated is None:
+            return None
+        turn, _ = ready[number_seated]
+        self._queue.remove(turn)
+        return turn
 
-    def _ready(self, turn: Turn, room: Counter[int]) -> bool:
-        number = turn.planned.number
-        if self._places().keys() >= {*turn.planned.seats}:
-            self._away.pop(number, None)
-            return all(room[entrant] > 0 for entrant in turn.planned.seats)
-        waited = time.monotonic() - self._away.setdefault(number, time.monotonic())
+    def _has_waited(self, turn: Turn) -> bool:
+        """Whether a turn has waited long enough for a bot that is away."""
+        waited = time.monotonic() - self._away.setdefault(turn.planned.number, time.monotonic())
         return waited > AWAY or self._is_left(turn)
+
+    def _release(self, turn: Turn) -> None:
+        super()._release(turn)
+        self._party.rise(turn.planned.number)
 
     def _is_left(self, turn: Turn) -> bool:
         """Whether a bot of it has said that it leaves: no use to wait."""
         entrants = self.tournament.spec.entrants
         return any(self.floor.guests.leaves(entrants[seat]) for seat in turn.planned.seats)
-
-    def _room(self) -> Counter[int]:
-        """How many more games each entrant that is there can play now."""
-        room = Counter({place: one.games_at_once for place, one in self._places().items()})
-        for turn in self._running():
-            room.subtract(turn.planned.seats)
-        return room
 
     async def _play(self, turn: Turn) -> Result:
         if turn.planned.number in self._away:
@@ -116,9 +130,6 @@ class Served(Coordinator):
         """The entrants that are there, by index."""
         places = self.tournament.spec.places
         return {places[one.entrant]: one for one in self.floor.present() if one.entrant in places}
-
-    def _running(self) -> Iterator[Turn]:
-        return (turn for turn in self._turns.values() if turn.planned.number in self._on)
 
     async def _lead(self) -> str:
         return ""  # it would read every game, again and again

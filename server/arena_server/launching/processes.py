@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from arena_server.launching import trees
-from arena_server.model import ArenaError, UserError
+from arena_server.model import ArenaError, BreakdownError, UserError
 
 ANSWER_S = 10.0
 """How long the keeper may take to answer; it needs milliseconds."""
@@ -288,10 +288,11 @@ class Keeper:
         if not self._closing:
             self.lost.set_result(self._loss())
 
-    def _loss(self) -> ArenaError:
+    def _loss(self) -> BreakdownError:
         status = self._child.poll()
         how = "" if status is None else Exit.of(status).describe()
-        return ArenaError("the keeper of the bot processes is gone", how, "its bots are dead; run the command again")
+        fix = "its bots are dead; run the command again"
+        return BreakdownError("the keeper of the bot processes is gone", how, fix)
 
     def _reap(self) -> None:
         """Its end of the socket is closed, so it exits by itself at once; else it is stuck."""

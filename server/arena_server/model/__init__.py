@@ -6,10 +6,10 @@ Times inside are whole microseconds (``..._us``); monotonic instants are float s
 from arena_server.model.canonical import canonical_json
 from arena_server.model.endings import FAILURES, MAX_ATTEMPTS, Ending
 from arena_server.model.entrants import About, Entrant, Identity, Option, labels
-from arena_server.model.errors import ArenaError, UserError
+from arena_server.model.errors import ArenaError, BreakdownError, UserError
 from arena_server.model.games import Assignment, Pairing, PlannedGame, Token
 from arena_server.model.results import BlackBox, Failure, Played, Result
-from arena_server.model.spec import Probation, Spec
+from arena_server.model.spec import Probation, Purpose, Spec
 from arena_server.model.time_control import MARGIN_LAUNCHED_US, MARGIN_REMOTE_US, TimeControl
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ArenaError",
     "Assignment",
     "BlackBox",
+    "BreakdownError",
     "Ending",
     "Entrant",
     "Failure",
@@ -30,6 +31,7 @@ __all__ = [
     "PlannedGame",
     "Played",
     "Probation",
+    "Purpose",
     "Result",
     "Spec",
     "TimeControl",

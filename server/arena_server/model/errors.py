@@ -37,3 +37,7 @@ class UserError(ArenaError):
     """A mistake in what the user gave."""
 
     exit_code = 2
+
+
+class BreakdownError(ArenaError):
+    """What every tournament here rests on has failed - disk, database, keeper: none can go on."""

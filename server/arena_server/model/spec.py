@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
@@ -40,6 +41,20 @@ class Probation:
             raise UserError("no such end of a probation", repr(self.then), fix, key=("probation", "then"))
 
 
+class Purpose(StrEnum):
+    """What a tournament is played for."""
+
+    EVENT = "event"
+    SEASON = "season"
+    CHALLENGE = "challenge"
+    CLOSING = "closing"
+
+    @property
+    def beside(self) -> bool:
+        """Whether a server plays it beside its season (a side event)."""
+        return self in (Purpose.CHALLENGE, Purpose.CLOSING)
+
+
 @dataclass(frozen=True)  # without slots, so that it keeps its labels
 class Spec:
     """What is to be played: all that shapes the result of a tournament.
@@ -56,6 +71,7 @@ class Spec:
         withdrawn: entrants by index who were taken out, each with the first stage it is out of.
         suite: listed deals as sorted pairs, which are played in turn; empty where they are shuffled.
         variants: deal options like ``deals``, which shuffled deals have in turn; empty where all have the same.
+        beside: what a server plays it for beside its season; None where it does not.
     """
 
     entrants: tuple[Entrant, ...]
@@ -76,6 +92,12 @@ class Spec:
     suite: tuple[tuple[tuple[str, str], ...], ...] = ()
     variants: tuple[tuple[tuple[str, str], ...], ...] = ()
     probation: Probation = Probation()
+    beside: Purpose | None = None
+
+    @property
+    def purpose(self) -> Purpose:
+        """What it is played for."""
+        return self.beside or (Purpose.SEASON if self.format == Purpose.SEASON else Purpose.EVENT)
 
     def present(self, stage: int) -> tuple[int, ...]:
         """The entrants, by index, who take part in a stage."""
@@ -97,6 +119,7 @@ class Spec:
             "suite": ([dict(deal) for deal in self.suite], []),
             "variants": ([dict(options) for options in self.variants], []),
             "probation": (asdict(self.probation), asdict(Probation())),
+            "purpose": (self.beside, None),
         }
         return {
             "game": self.game,
@@ -128,6 +151,7 @@ class Spec:
             suite=tuple(tuple(sorted(deal.items())) for deal in data.get("suite", ())),
             variants=tuple(tuple(sorted(options.items())) for options in data.get("variants", ())),
             probation=Probation(**data.get("probation", {})),
+            beside=Purpose(data["purpose"]) if "purpose" in data else None,
             **plain,
         )
 

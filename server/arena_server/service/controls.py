@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from arena_server.coordinator.season import Season
-from arena_server.executors import Executor, Running
-from arena_server.referee.guests import Guests
+from arena_server.coordinator.served import Floor
+from arena_server.coordinator.side_events import SideEvents
+from arena_server.executors import Running
 from arena_server.service.administering import Connected, Playing, ServerStatus
 from arena_server.service.scribe import Scribe
 
@@ -22,12 +23,12 @@ class ServerControls:
         drain: tells whoever asks that the server stops.
     """
 
-    def __init__(self, season: Season, executor: Executor, guests: Guests, scribe: Scribe) -> None:
+    def __init__(self, season: Season, beside: SideEvents, floor: Floor, scribe: Scribe) -> None:
         self.addresses: tuple[str, ...] = ()
         self.drain: Callable[[], Awaitable[None]]
         self._season = season
-        self._executor = executor
-        self._guests = guests
+        self._beside = beside
+        self._floor = floor
         self._scribe = scribe
         self._since = datetime.now(UTC).isoformat(timespec="seconds")
         self._draining: asyncio.Future[None] | None = None
@@ -39,6 +40,7 @@ class ServerControls:
         if first:
             self._draining = asyncio.ensure_future(self.drain())
         self._season.stop()
+        self._beside.stop()
         if first and at_once:
             self.stop()
         return self._season.grace if first and not at_once else 0.0
@@ -51,10 +53,10 @@ class ServerControls:
             since=self._since,
             addresses=self.addresses,
             stopping=self._draining is not None,
-            capacity=self._executor.capacity,
+            capacity=self._floor.executor.capacity,
             waiting=self._season.waiting,
-            connections=tuple(Connected(one.entrant.label, one.games_at_once) for one in self._guests.present()),
-            games=tuple(_playing(game) for game in self._executor.running()),
+            connections=tuple(Connected(one.entrant.label, one.games_at_once) for one in self._floor.guests.present()),
+            games=tuple(_playing(game) for game in self._floor.executor.running()),
         )
 
 

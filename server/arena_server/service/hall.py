@@ -36,14 +36,23 @@ class Hall:
         store: what is asked about.
         live: where games are played.
         controls: of the server, for the organiser.
+        fair_play: who may see what of the games; who allows more is read here.
     """
 
-    def __init__(self, settings: ServeSettings, lobby: Lobby, store: Store, live: Live, controls: Controls) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what it serves, and to whom
+        self,
+        settings: ServeSettings,
+        lobby: Lobby,
+        store: Store,
+        live: Live,
+        controls: Controls,
+        fair_play: FairPlay,
+    ) -> None:
         self._settings = settings
         self._server = serving(lobby)
         self._health = Health(self._server, SERVICES)
         self._office = None if settings.socket is None else Office(settings.socket, store, live, controls)
-        self._fair_play = FairPlay(settings.season)
+        self._fair_play = fair_play
         self._store = store
         self._looking: asyncio.Task[None] | None = None
         self._board = Leaderboard(store, visibility=self._fair_play, live=live)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
-from arena_server.coordinator.watching import Snapshot
+from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.model import Result, UserError
 
 BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
@@ -54,7 +55,11 @@ class Scribe:
         sys.stdout.write(json.dumps({"at": at, "event": event, **fields}) + "\n")
         sys.stdout.flush()
 
-    # As the watcher of a coordinator
+    def of(self, tournament: str) -> Watcher:
+        """A watcher of a side event, whose lines bear its name."""
+        return _SideScribe(self, tournament)
+
+    # As the watcher of a season
 
     def stands(self, snapshot: Snapshot) -> None:
         """How many games there are."""
@@ -81,3 +86,24 @@ class Scribe:
     def notes(self, line: str) -> None:
         """Something that the organiser should read."""
         self.tell("note", text=line)
+
+
+@dataclass(frozen=True, slots=True)
+class _SideScribe:
+    """Watches a side event."""
+
+    scribe: Scribe
+    tournament: str
+
+    def stands(self, snapshot: Snapshot) -> None:
+        """How many games there are."""
+        progress = snapshot.progress
+        self.scribe.tell("standings", tournament=self.tournament, planned=progress.planned, rated=progress.folded)
+
+    def ended(self, result: Result) -> None:
+        """A game is on record."""
+        self.scribe.ended(result)
+
+    def notes(self, line: str) -> None:
+        """Something that the organiser should read."""
+        self.scribe.tell("note", tournament=self.tournament, text=line)

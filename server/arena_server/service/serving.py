@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import resource
 import signal
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from arena_engine.game import Game, find
 from arena_server.coordinator.coordinator import Interrupted
@@ -24,9 +25,13 @@ from arena_server.model import Entrant, Identity, Spec, UserError
 from arena_server.ratings import check_draw_probability
 from arena_server.service.scribe import Scribe
 from arena_server.service.settings import ServeSettings
+from arena_server.service.visibility import FairPlay
 from arena_server.store import Store, Tournament, anchors, contracts, queries, registry
 from arena_server.store.lists import MissingError
 from arena_server.store.tournaments import check_name
+
+if TYPE_CHECKING:
+    from arena_server.coordinator.season import Season  # imports grpc
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Serving:
                 keeper = Keeper.start()  # before the next line: house bots keep the limit that we were given
                 _allow_descriptors()
                 prepare_grpc()
-                store.begin_run(lock.tournament, facts(self.game, command_line(), self._facts()))
+                store.begin_run(lock.tournament, self._facts())
                 run_loop(self._serve(store, lock.tournament, keeper))
 
     def _anchor(self, store: Store, season: Tournament) -> None:
@@ -88,7 +93,9 @@ class Serving:
             store.anchor(season, asked)
 
     def _facts(self) -> dict[str, object]:
-        return {"concurrency": self.settings.concurrency, "restart": "never", "transport": "unix"}
+        chosen = {"concurrency": self.settings.concurrency, "restart": "never", "transport": "unix"}
+        run = {**chosen, "house": [entrant.as_dict() for entrant in self.bots]}
+        return facts(self.game, command_line(), run)
 
     def _season(self, store: Store) -> Tournament:
         """The season of that name, made where it is not there."""
@@ -105,7 +112,9 @@ class Serving:
 
     async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper) -> None:
         from arena_server.coordinator.season import Season  # noqa: PLC0415 - imports grpc: after the keeper
+        from arena_server.coordinator.seating import Seating  # noqa: PLC0415 - likewise
         from arena_server.coordinator.served import Floor  # noqa: PLC0415 - likewise
+        from arena_server.coordinator.side_events import SideEvents  # noqa: PLC0415 - likewise
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - likewise
         from arena_server.referee.guests import Guests, Present  # noqa: PLC0415 - likewise
         from arena_server.service.controls import ServerControls  # noqa: PLC0415 - likewise
@@ -120,13 +129,16 @@ class Serving:
         capacity = self.settings.concurrency
         async with LocalExecutor(self.game, self.bots, keeper, capacity=capacity, guests=guests) as executor:
             house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
-            season = Season(store, tournament, scribe, Floor(self.game, executor, house, guests))
-            season.grace = self.settings.grace
+            floor = Floor(self.game, executor, house, guests, Seating(capacity))
+            season = Season(store, tournament, scribe, floor)
+            beside = SideEvents(store, floor, scribe.of, self._facts())
+            season.grace = beside.grace = self.settings.grace
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
             scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
-            controls = ServerControls(season, executor, guests, scribe)
-            hall = Hall(self.settings, guests, store, executor, controls)
+            scribe.gauge("side_events", "Challenges and closings that are open.", lambda: beside.open)
+            controls = ServerControls(season, beside, floor, scribe)
+            hall = Hall(self.settings, guests, store, executor, controls, FairPlay(beside.served))
             controls.drain = hall.drain
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, controls.stop)
@@ -137,8 +149,7 @@ class Serving:
                 scribe.tell(
                     "serving", database=store.label, season=tournament.name, addresses=addresses, metrics=metrics
                 )
-                with suppress(Interrupted):
-                    await season.run()
+                await _together(_until_stopped(season), beside.run())
             finally:
                 await guests.close(self.settings.retry_after)
                 await hall.close()
@@ -149,3 +160,19 @@ def _allow_descriptors() -> None:
     """As many as this process may have: every connection takes one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _until_stopped(season: Season) -> None:
+    with suppress(Interrupted):
+        await season.run()
+
+
+async def _together(*runs: Coroutine[None, None, None]) -> None:
+    """All to their ends; where one fails, the others are cancelled, and its error is raised."""
+    tasks = [asyncio.ensure_future(run) for run in runs]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -44,26 +44,27 @@ class Everything:
 
 @dataclass(slots=True)
 class FairPlay:
-    """Of a season: nobody sees its games before they are over, or what bots said; who has the database sees all.
+    """Of what a server plays: nobody sees its games before they are over, or what bots said; who has the database does.
 
     A bot that knew its opponent, or could read along, could play otherwise against it. Owners may allow it: a game
     whose bots are all open is shown.
 
     Attributes:
+        served: names of the server's tournaments, as they count.
         open: names of the bots, as they count, whose owners allow it.
     """
 
-    season: str
+    served: Collection[str]
     open: Collection[str] = ()
 
     def hides(self, tournament: str) -> bool:
-        """The season."""
-        return tournament.casefold() == self.season.casefold()
+        """The server's own."""
+        return tournament.casefold() in self.served
 
     def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - likewise
-        """Of the season only where all owners allow it."""
+        """Of the server's own only where all owners allow it."""
         return not self.hides(tournament) or all(label.split()[0].casefold() in self.open for label in seats)
 
     def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
-        """Not of the season."""
+        """Not of the server's own."""
         return not self.hides(tournament)

@@ -39,13 +39,30 @@ def withdraw(database: Database, tournament: Tournament, entrant: int) -> Tourna
     with database.write() as connection:
         schedule.check_epoch(connection, tournament)
         held = tournaments.by_id(connection, tournament.id)
-        spec, stage = held.spec, _next_stage(connection, held)
-        if entrant in dict(spec.withdrawn):
-            raise UserError("this bot is withdrawn already", spec.labels[entrant], "there is nothing left to do")
-        cancelled = _open_games(connection, held, entrant)
-        _cancel(connection, held, cancelled)
-        since = stage - 1 if cancelled else stage
-        return _amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
+        if entrant in dict(held.spec.withdrawn):
+            raise UserError("this bot is withdrawn already", held.spec.labels[entrant], "there is nothing left to do")
+        return _withdraw(connection, held, entrant)
+
+
+def call_off(database: Database, tournament: Tournament, why: str) -> Tournament:
+    """Ends it before its games are played; see ``Store.call_off``."""
+    with database.write() as connection:
+        schedule.check_epoch(connection, tournament)
+        held = tournaments.by_id(connection, tournament.id)
+        out = dict(held.spec.withdrawn)
+        for entrant in range(len(held.spec.entrants)):
+            if held.status is not Status.FINISHED and entrant not in out:
+                held = _withdraw(connection, held, entrant)
+        connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == held.id).values(called_off=why))
+        return tournaments.by_id(connection, held.id)
+
+
+def _withdraw(connection: Connection, held: Tournament, entrant: int) -> Tournament:
+    spec, stage = held.spec, _next_stage(connection, held)
+    cancelled = _open_games(connection, held, entrant)
+    _cancel(connection, held, cancelled)
+    since = stage - 1 if cancelled else stage
+    return _amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
 
 
 def _next_stage(connection: Connection, tournament: Tournament) -> int:

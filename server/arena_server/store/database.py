@@ -18,7 +18,7 @@ from typing import Any, Self
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
-from arena_server.model import ArenaError, UserError
+from arena_server.model import ArenaError, BreakdownError, UserError
 from arena_server.store import migrations
 
 BUSY_TIMEOUT_S = 30
@@ -30,24 +30,24 @@ _CANCELLED = "57014"  # PostgreSQL: by statement_timeout
 _SQLITE_ERRORS = {
     "SQLITE_NOTADB": (UserError, "not an SQLite database", "choose another file with --db"),
     "SQLITE_CORRUPT": (
-        ArenaError,
+        BreakdownError,
         "the database is damaged",
         "restore it from a copy; `arena verify` checks the games",
     ),
     "SQLITE_READONLY": (UserError, "the database is not writable", "check the permissions of the file and its folder"),
     # Path and permissions were looked at before.
     "SQLITE_CANTOPEN": (
-        ArenaError,
+        BreakdownError,
         "the database cannot be opened: the disk failed or is full",
         "mend it or free some space, and run the same command again: it resumes",
     ),
-    "SQLITE_FULL": (ArenaError, "the disk is full", "free some space and run the same command again: it resumes"),
+    "SQLITE_FULL": (BreakdownError, "the disk is full", "free some space and run the same command again: it resumes"),
     "SQLITE_IOERR": (
-        ArenaError,
+        BreakdownError,
         "the disk failed or is full",
         "mend it or free some space, and run the same command again: it resumes",
     ),
-    "SQLITE_BUSY": (ArenaError, "the database is locked by another program", "close that program and try again"),
+    "SQLITE_BUSY": (BreakdownError, "the database is locked by another program", "close that program and try again"),
 }
 
 
@@ -55,7 +55,7 @@ _AWAY = ("08", "40", "57P")
 """Classes of SQLSTATE that pass: the connection failed, the transaction met another one, the server stops or starts."""
 
 
-class AwayError(ArenaError):
+class AwayError(BreakdownError):
     """The database is gone for the moment; what was being committed may be on record or not."""
 
 
@@ -176,7 +176,7 @@ class Database:
                 kind, what, fix = _SQLITE_ERRORS[code]
                 return kind(what, self.label, fix)
         reason = str(error.orig).strip().partition("\n")[0]
-        kind = AwayError if _is_away(error) else ArenaError
+        kind = AwayError if _is_away(error) else BreakdownError
         return kind(f"the database refused its work ({reason})", self.label, "see that it runs and try again")
 
 

@@ -34,6 +34,10 @@ _SITE, _SERVED = 0, "this database has a server already"  # no tournament has th
 _TRIES, _PAUSE_S = 10, 0.1
 
 
+class TakenError(UserError):
+    """Another process has it."""
+
+
 class Lock:
     """A tournament held by this process: whatever an earlier coordinator gave out is stale from now on.
 
@@ -65,6 +69,11 @@ class Lock:
         with self._database.read() as connection:
             schedule.check_epoch(connection, self.tournament)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was not given back."""
+        return self._held is not None
+
     def release(self) -> None:
         """Gives the tournament back; harmless when done already."""
         held, self._held = self._held, None
@@ -92,6 +101,11 @@ class SiteLock:
             with self._database.translated():
                 self._held = _take_advisory(self._database, _SITE, _SERVED)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was not given back."""
+        return self._held is not None
+
     def release(self) -> None:
         """Gives the database back; harmless when done already."""
         held, self._held = self._held, None
@@ -117,8 +131,8 @@ def _played(tournament: Tournament) -> str:
     return f"tournament {tournament.name} is being played by another command"
 
 
-def _taken(what: str, holder: str) -> UserError:
-    return UserError(what, holder, "wait for it, or watch it with `arena leaderboard`")
+def _taken(what: str, holder: str) -> TakenError:
+    return TakenError(what, holder, "wait for it, or watch it with `arena leaderboard`")
 
 
 def _take_file(database: Database, number: int, taken: str) -> int | Connection | None:

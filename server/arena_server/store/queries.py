@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from arena_engine.record import GameRecord
 from arena_server.formats import active
-from arena_server.model import About, ArenaError, Ending, Result, UserError
+from arena_server.model import About, ArenaError, Ending, Purpose, Result, UserError
 from arena_server.store import descriptions, journal, lists, meetings, records, samples, standings
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
@@ -22,9 +22,10 @@ from arena_server.store.samples import Sample, Selection
 from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import find, load
+from arena_server.store.tournaments import BESIDE, find, load
 from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Standing, Tournament
 
+_MAIN = TOURNAMENT.c.purpose.not_in(BESIDE)
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
 
@@ -60,29 +61,46 @@ class GameRef:
         return f"{self.tournament.name}/{self.number}{attempt}"
 
 
-def tournaments(store: Store, *, before: Tournament | None = None, limit: int | None = None) -> list[Tournament]:
-    """The tournaments, the newest first: all, or only so many that are older than one of them."""
+def tournaments(
+    store: Store, *, purpose: Purpose | None = None, before: Tournament | None = None, limit: int | None = None
+) -> list[Tournament]:
+    """The tournaments, the newest first.
+
+    Args:
+        store: the database.
+        purpose: only those that are played for this; None: all but challenges.
+        before: only those that are older than this one.
+        limit: only so many.
+    """
+    these = TOURNAMENT.c.purpose != Purpose.CHALLENGE if purpose is None else TOURNAMENT.c.purpose == purpose
     with store.database.read() as connection:
-        return _newest_first(connection, before, limit)
+        return _newest_first(connection, these, before, limit)
+
+
+def served(store: Store) -> set[str]:
+    """Names, without regard to case, of all tournaments that servers play and have played."""
+    query = select(TOURNAMENT.c.name_key).where(TOURNAMENT.c.purpose != Purpose.EVENT)
+    with store.database.read() as connection:
+        return set(connection.execute(query).scalars())
 
 
 def tournament(store: Store, name: str | None = None) -> Tournament:
-    """The tournament of that name, without regard to case; None: the one started last.
+    """The tournament of that name, without regard to case; None: the one started last that is no side event.
 
     Raises:
         UserError: there is none; the nearest names are named.
     """
     with store.database.read() as connection:
         if name is None:
-            found = next(iter(_newest_first(connection, limit=1)), None)
+            found = next(iter(_newest_first(connection, _MAIN, limit=1)), None)
         else:
             found = find(connection, name, public=True)
         known = _names(connection) if found is None else []
     if found is not None:
         return found
-    if not known:
+    if not known or name is None:
         raise MissingError("no tournament yet in this database", store.label, "play one: arena run-tournament")
-    raise MissingError("no such tournament", repr(name), nearest(name or "", known))
+    raise MissingError("no such tournament", repr(name), nearest(name, known))
 
 
 def abouts(store: Store, tournament: Tournament) -> tuple[About, ...]:
@@ -311,9 +329,9 @@ def _legible(game_id: str) -> Iterator[None]:
 
 
 def _newest_first(
-    connection: Connection, before: Tournament | None = None, limit: int | None = None
+    connection: Connection, these: ColumnElement[bool], before: Tournament | None = None, limit: int | None = None
 ) -> list[Tournament]:
-    query = select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc()).limit(limit)
+    query = select(TOURNAMENT).where(these).order_by(TOURNAMENT.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(TOURNAMENT.c.id < before.id)
     return load(connection, query, public=True)
@@ -324,9 +342,9 @@ def _names(connection: Connection) -> list[str]:
 
 
 def _last(store: Store) -> GameRef:
-    """Of the newest tournament that has a record."""
+    """Of the newest tournament that has a record and is no side event."""
     with store.database.read() as connection:
-        for held in _newest_first(connection):
+        for held in _newest_first(connection, _MAIN):
             number = _last_number(connection, held.id)
             if number is not None:
                 return GameRef(held, number)

@@ -249,6 +249,26 @@ def revoke(database: Database, bot: str, beginning: str = "") -> int:
         return revoked
 
 
+def playing(connection: Connection, bot: str, version: str | None) -> Entrant:
+    """A version of a bot that plays from elsewhere, by default the newest.
+
+    Raises:
+        UserError: there is no such bot or version, it is retired, or a server would have to launch it.
+    """
+    found = _found(connection, bot)
+    if found.owner_key == HOUSE:
+        fix = "start the server with it: `arena serve --bot`"
+        raise UserError("the server that was started last does not launch this bot", found.name, fix)
+    active = _active(connection, found.id)
+    if version is None and not active:
+        raise UserError(f"every version of {found.name} is retired", "", "`arena bots list` shows them")
+    if version is not None and version not in active:
+        is_known = _version(connection, found.id, version)
+        what = f"this version of {found.name} is retired" if is_known else f"{found.name} has no such version"
+        raise UserError(what, repr(version), "`arena bots list` shows them")
+    return Entrant(found.name, version or active[-1], "")
+
+
 def bearer(database: Database, sha256: bytes) -> Identity | None:
     """Who has the token with that digest; None where it is unknown or revoked."""
     query = (

@@ -13,7 +13,7 @@ from arena_server.formats.season import Call
 from arena_server.model import About, Pairing, PlannedGame, Result, Spec
 from arena_server.store import amendments, descriptions, lead, lock, schedule, standings, stopping, tournaments, writer
 from arena_server.store.database import Database
-from arena_server.store.views import Entered, Progress, Recorded, Standing, Tournament
+from arena_server.store.views import Entered, Progress, Recorded, SideEvent, Standing, Tournament
 
 
 class Store:
@@ -93,6 +93,15 @@ class Store:
         """
         return tournaments.enter(self.database, spec, name=name, new=new)
 
+    def side_events(self) -> list[SideEvent]:
+        """What is to be played beside the season and not finished, the oldest first."""
+        return tournaments.side_events(self.database)
+
+    def tournament(self, tournament_id: int) -> Tournament:
+        """The tournament of that id, with its secret; raises ArenaError where its contract is damaged."""
+        with self.database.read() as connection:
+            return tournaments.by_id(connection, tournament_id)
+
     def to_extend(self, spec: Spec, *, name: str | None = None) -> Entered:
         """Finds the tournament of that name, else the newest, whose contract this one is or can grow from.
 
@@ -133,6 +142,21 @@ class Store:
         """
         return amendments.withdraw(self.database, tournament, entrant)
 
+    def call_off(self, tournament: Tournament, why: str) -> Tournament:
+        """Ends a tournament before its games are played: its entrants are withdrawn, what they have played counts.
+
+        Args:
+            tournament: as the lock gives it.
+            why: for people, kept with it.
+
+        Returns:
+            The tournament as it is now, finished.
+
+        Raises:
+            ArenaError: the epoch is stale.
+        """
+        return amendments.call_off(self.database, tournament, why)
+
     def describe(self, tournament: Tournament, *, tags: Sequence[str] | None = None, about: Sequence[About]) -> None:
         """Writes what is said of a tournament and its entrants and shapes nothing; what is not said now stays.
 
@@ -162,6 +186,7 @@ class Store:
         """
         tournaments.check_versions(tournament)
         taken = lock.Lock(self.database, tournament)
+        self._locks = [held for held in self._locks if held.is_held]
         self._locks.append(taken)
         return taken
 

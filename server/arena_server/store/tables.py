@@ -15,6 +15,8 @@ from sqlmodel import Field, SQLModel
 class Tournament(SQLModel, table=True):
     """A contract and how far it was played."""
 
+    __table_args__ = (Index("tournament_by_purpose", "purpose", "status"),)
+
     id: int | None = Field(default=None, primary_key=True)
     name: str
     name_key: str = Field(unique=True)  # names count without regard to case
@@ -34,6 +36,8 @@ class Tournament(SQLModel, table=True):
     sums: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))  # what the stop rule has seen
     stopped: int | None = None  # number of the last game that counts, where the stop rule has ended it
     unparked: int = 0  # up to this game nobody was parked, whatever happened: it is older than that rule
+    purpose: str = "event"
+    called_off: str | None = None  # why it ended before its games were played
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None

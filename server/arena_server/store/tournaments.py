@@ -18,11 +18,11 @@ from sqlalchemy.exc import IntegrityError
 from arena_engine import deals
 from arena_engine.game import find as find_game
 from arena_server import ratings
-from arena_server.model import Spec, UserError, canonical_json
+from arena_server.model import Purpose, Spec, UserError, canonical_json
 from arena_server.store import contracts, journal
 from arena_server.store.database import Database
 from arena_server.store.tables import AMENDMENT, ENTRANT, TOURNAMENT
-from arena_server.store.views import Entered, Status, Terms, Tournament
+from arena_server.store.views import Entered, SideEvent, Status, Terms, Tournament
 
 _AMENDED = (
     select(AMENDMENT.c.chain_hash)
@@ -120,7 +120,23 @@ def view(row: Row[Any], terms: tuple[Terms, ...]) -> Tournament:
         finished=row.finished_at,
         tags=tuple(row.tags or ()),
         anchors=row.anchors or {},
+        called_off=row.called_off or "",
     )
+
+
+BESIDE = [purpose for purpose in Purpose if purpose.beside]
+"""The purposes of side events."""
+
+
+def side_events(database: Database) -> list[SideEvent]:
+    """Those that are not finished; see ``Store.side_events``."""
+    query = (
+        select(TOURNAMENT.c.id, TOURNAMENT.c.name)
+        .where(TOURNAMENT.c.purpose.in_(BESIDE), TOURNAMENT.c.status != Status.FINISHED)
+        .order_by(TOURNAMENT.c.id)
+    )
+    with database.read() as connection:
+        return [SideEvent(row.id, row.name) for row in connection.execute(query)]
 
 
 def finish(database: Database, tournament: Tournament) -> None:
@@ -189,7 +205,7 @@ def _enter(connection: Connection, spec: Spec, given: str | None, *, new: bool) 
         notes: tuple[str, ...] = (f"a new tournament, {name}: `--name {name}` resumes it",)
     else:
         notes = _changed_bots(connection, spec)
-    return Entered(_create(connection, spec, name), created=True, notes=notes)
+    return Entered(create(connection, spec, name), created=True, notes=notes)
 
 
 def existing(connection: Connection, spec: Spec, given: str | None) -> Tournament | None:
@@ -213,7 +229,8 @@ def _withdrawn(found: Tournament) -> tuple[str, ...]:
     return (f"withdrawn from {found.name}: {', '.join(labels)}",) if labels else ()
 
 
-def _create(connection: Connection, spec: Spec, name: str) -> Tournament:
+def create(connection: Connection, spec: Spec, name: str) -> Tournament:
+    """A new tournament; its name must be free."""
     secret = new_secret(spec)
     commitment = deals.commitment(secret)
     contract = canonical_json(spec.contract())
@@ -236,6 +253,7 @@ def _create(connection: Connection, spec: Spec, name: str) -> Tournament:
             watermark=0,
             commits=0,
             chain_head=journal.first_link(contract_sha256, commitment),
+            purpose=spec.purpose,
             created_at=now(),
         )
         .returning(TOURNAMENT.c.id)

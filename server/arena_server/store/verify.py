@@ -178,6 +178,7 @@ class _Verification:
         self._same("name_key", row.name_key, row.name.casefold())
         self._same("rules", row.rules, spec.rules)
         self._same("rules of the installed game", self._game.rules, spec.rules)
+        self._same("purpose", row.purpose, spec.purpose)
         self._same("public_seed", row.public_seed, spec.seed is not None)
 
     def _contracts(self) -> None:

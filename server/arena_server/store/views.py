@@ -9,7 +9,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
-from arena_server.model import Ending, Entrant, Spec
+from arena_server.model import Ending, Entrant, Purpose, Spec
 from arena_server.ratings import Rating
 
 _FEW = 10
@@ -102,6 +102,7 @@ class Tournament:
         created: UTC, ISO 8601 with seconds, like the others; None where it has not happened.
         tags: words to find it by.
         anchors: bots by name or label whose Bradley-Terry values are fixed, in Elo.
+        called_off: why it ended before its games were played; empty where it did not.
     """
 
     id: int
@@ -121,6 +122,12 @@ class Tournament:
     finished: str | None
     tags: tuple[str, ...] = ()
     anchors: Mapping[str, float] = field(default_factory=dict)
+    called_off: str = ""
+
+    @property
+    def purpose(self) -> Purpose:
+        """What it is played for."""
+        return self.terms[0].spec.purpose
 
     @property
     def spec(self) -> Spec:
@@ -140,6 +147,14 @@ class Tournament:
     def at(self, stage: int) -> Terms:
         """What holds for a stage."""
         return self.terms[bisect_right(self.terms, stage, key=attrgetter("stage")) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class SideEvent:
+    """A tournament that is played beside a season, before its contract is read."""
+
+    id: int
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from arena_server.service.visibility import FairPlay
 
 
 def test_a_game_is_shown_where_all_its_owners_allow_it() -> None:
-    policy = FairPlay("Spring", open={"ada", "bob"})
+    policy = FairPlay({"spring"}, open={"ada", "bob"})
     for seats, shown in (
         (("ada 1", "bob 2"), True),
         (("ADA 1", "bob 2 playouts=10"), True),
@@ -16,5 +16,5 @@ def test_a_game_is_shown_where_all_its_owners_allow_it() -> None:
     ):
         assert policy.shows_running("spring", seats, ()) is shown
         assert policy.shows_running("another", seats, ())
-    assert not FairPlay("spring").shows_running("spring", ("ada 1", "bob 1"), ())
+    assert not FairPlay({"spring"}).shows_running("spring", ("ada 1", "bob 1"), ())
     assert not policy.shows_evidence("spring", ())

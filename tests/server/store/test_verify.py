@@ -19,8 +19,8 @@ from arena_server.model import ArenaError, Ending, canonical_json
 from arena_server.store import Store, journal, queries, tables
 from arena_server.store.verify import Report, verify
 
-SILENT = ("id", "tournament_id", "created_at", "started_at", "finished_at", "status", "tags")
-"""Columns that follow from nothing else: keys, times, tags, how far a run is; but a game's status does follow."""
+SILENT = ("id", "tournament_id", "created_at", "started_at", "finished_at", "status", "tags", "anchors", "called_off")
+"""Columns that follow from nothing else: keys, times, words, how far a run is; but a game's status does follow."""
 
 
 @pytest.fixture(scope="module")
