@@ -52,19 +52,23 @@ class ListTournamentsRequest(_message.Message):
 
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    PURPOSE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """Usually 20, at most 100."""
     after: _builtins.str
     """Only those older than this one, by name; empty: from the newest on."""
+    purpose: _builtins.str
+    """Only those that are played for this: "event", "season", "challenge" or "closing"; empty: all but challenges."""
     def __init__(
         self,
         *,
         page_size: _builtins.int = ...,
         after: _builtins.str = ...,
+        purpose: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "page_size", b"page_size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "page_size", b"page_size", "purpose", b"purpose"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -185,6 +189,7 @@ class Tournament(_message.Message):
     TAGS_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     ANCHORS_FIELD_NUMBER: _builtins.int
+    CALLED_OFF_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name."""
     public_seed: _builtins.bool
@@ -207,6 +212,8 @@ class Tournament(_message.Message):
     """When its first game began."""
     finished: _builtins.str
     """When it was finished."""
+    called_off: _builtins.str
+    """Why it ended before its games were played; empty where it did not. What it is played for is in the contract."""
     @_builtins.property
     def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Terms]:
         """Those that it began with, then those of each amendment; each hold until the next."""
@@ -241,10 +248,11 @@ class Tournament(_message.Message):
         tags: _abc.Iterable[_builtins.str] | None = ...,
         progress: Global___Progress | None = ...,
         anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        called_off: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchors", b"anchors", "chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchors", b"anchors", "called_off", b"called_off", "chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

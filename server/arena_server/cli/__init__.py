@@ -40,6 +40,7 @@ COMMANDS = {
     "server": "See what a standing server does, or stop it.",
     "watch": "Watch the games that a server plays now.",
     "join": "Let a bot on this machine play on a server elsewhere.",
+    "challenge": "Let two bots play an unrated match on a standing server.",
     "bots": "Register, list, show and retire bots that play on a standing server.",
     "token": "Give a registered bot a token, change it or take it away.",
     "doctor": "Look at what the arena needs from this machine.",

@@ -79,6 +79,8 @@ def print_leaderboard(
         show_json({**leaderboard_dict(board), **places_dict(board.tournament, table)})
         return
     say(f"tournament {board.tournament.name}: {board.progress}")
+    if board.tournament.called_off:
+        say(f"called off: {clean(board.tournament.called_off)}")
     show(standings_grid(board.standings))
     print_places(board, table)
     if board.hidden:
@@ -112,6 +114,7 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
             "abandoned": progress.abandoned,
             "cancelled": progress.cancelled,
         },
+        "called_off": board.tournament.called_off or None,
         "remarks": board.remarks.as_dict(),
         "hidden": board.hidden,
         "stop": stopping.as_dict(board.tournament),

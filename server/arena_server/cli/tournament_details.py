@@ -39,6 +39,8 @@ def print_details(details: Details) -> None:
     held, progress = details.tournament, details.progress
     played = progress.finished if held.stopped else progress.planned - progress.open
     print(f"tournament {held.name}: {held.status}, {played} of {progress.planned} games" + _tagged(held.tags))
+    if held.called_off:
+        print(f"called off: {clean(held.called_off)}")
     if question := stopping.told(held):
         print(clean(question))
     contract = {key: value for key, value in held.spec.contract().items() if key != "entrants"}

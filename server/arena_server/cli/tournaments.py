@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_server.cli.options import AsJson, Ca, Db, Server, group
+from arena_server.model import Purpose
 
 if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
@@ -17,8 +18,14 @@ tournaments = group("List and show tournaments.")
 
 
 @tournaments.callback(invoke_without_command=True)
-def list_tournaments(
-    context: typer.Context, *, server: Server = None, ca: Ca = None, db: Db = None, as_json: AsJson = False
+def list_tournaments(  # noqa: PLR0913 - each option is one of the reader's choices
+    context: typer.Context,
+    *,
+    purpose: Annotated[Purpose | None, typer.Option(help="Only these.  [default: all but challenges]")] = None,
+    server: Server = None,
+    ca: Ca = None,
+    db: Db = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the tournaments of a database, the newest first; `show` tells all about one."""
     if context.invoked_subcommand is not None:
@@ -26,11 +33,13 @@ def list_tournaments(
     from arena_server.cli.output import reader, show, show_json
 
     with reader(db, server, ca, quiet=as_json) as source:
-        found = source.tournaments()
+        found = source.tournaments(purpose)
     if as_json:
         show_json([tournament_dict(held, progress) for held, progress in found])
     elif found:
         show(_grid(found))
+    elif purpose is not None:
+        print(f"no {purpose} yet")
     else:
         print("no tournament yet: arena run-tournament")
 
@@ -77,13 +86,19 @@ def _grid(found: Sequence[tuple[Tournament, Progress]]) -> Grid:
 def _row(held: Tournament, progress: Progress) -> Sequence[str]:
     return (
         held.name,
-        held.status if held.stopped is None else f"stopped at {held.stopped}",
+        _status(held),
         f"{progress.finished if held.stopped else progress.planned - progress.open}/{progress.planned}",
-        str(len(held.spec.entrants)),
+        " - ".join(held.spec.labels) if held.purpose is Purpose.CHALLENGE else str(len(held.spec.entrants)),
         held.spec.game,
         str(held.spec.time_control),
         (held.started or "-")[: len("2026-11-30T12:00:00")].replace("T", " "),
     )
+
+
+def _status(held: Tournament) -> str:
+    if held.called_off:
+        return "called off"
+    return held.status if held.stopped is None else f"stopped at {held.stopped}"
 
 
 def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
@@ -92,7 +107,9 @@ def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
 
     return {
         "name": held.name,
+        "purpose": held.purpose,
         "status": held.status,
+        "called_off": held.called_off or None,
         "stop": stopping.as_dict(held),
         "games": {"planned": progress.planned, "finished": progress.finished, "open": progress.open},
         "contract": held.spec.contract(),

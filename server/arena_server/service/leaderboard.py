@@ -12,7 +12,7 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
 from arena_engine.record import GameRecord
 from arena_server.formats import active
-from arena_server.model import Result, UserError
+from arena_server.model import Purpose, Result, UserError
 from arena_server.service import estimates, messages
 from arena_server.service.answering import Context, Desk, refuse
 from arena_server.service.cursors import cursor, cursor_text
@@ -156,8 +156,9 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
     def _tournaments(self, request: pb.ListTournamentsRequest) -> pb.ListTournamentsResponse:
         limit = _size("tournaments", request.page_size)
         before = queries.tournament(self._store, request.after) if request.after else None
+        purpose = _purpose(request.purpose)
         page = pb.ListTournamentsResponse()
-        found = queries.tournaments(self._store, before=before, limit=limit + 1)
+        found = queries.tournaments(self._store, purpose=purpose, before=before, limit=limit + 1)
         for held in found[:limit]:
             if page.ByteSize() > PAGE_BYTES:
                 break
@@ -313,6 +314,14 @@ async def _send(context: Context, event: pb.WatchGamesResponse) -> None:
             await context.write(event)
     except TimeoutError:
         raise UserError("this reader is too slow", f"nothing taken for {SEND_S:g} s", "watch again") from None
+
+
+def _purpose(text: str) -> Purpose | None:
+    """That of the name; None where none is asked for; raises UserError for an unknown one."""
+    try:
+        return Purpose(text) if text else None
+    except ValueError:
+        raise UserError("tournaments have no such purpose", repr(text), f"known: {', '.join(Purpose)}") from None
 
 
 def _size(what: str, asked: int) -> int:

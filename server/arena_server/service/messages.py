@@ -42,6 +42,7 @@ def tournament_message(held: Tournament, progress: Progress) -> pb.Tournament:
         started=held.started or "",
         finished=held.finished or "",
         tags=held.tags,
+        called_off=held.called_off,
         progress=progress_message(progress),
         anchors=held.anchors,
     )
@@ -66,6 +67,7 @@ def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
         started=message.started or None,
         finished=message.finished or None,
         tags=tuple(message.tags),
+        called_off=message.called_off,
         anchors=dict(message.anchors),
     )
     return held, progress_of(message.progress)

@@ -10,7 +10,7 @@ from typing import Protocol
 from arena_engine.game import SEATS
 from arena_engine.record import GameRecord
 from arena_server.formats import Place, find, places
-from arena_server.model import About, Result
+from arena_server.model import About, Purpose, Result
 from arena_server.store import Progress, Run, Standing, Store, Tournament, queries
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import MAX_PAGE, Appearance, Choice, GameSummary, MissingError, Page, find_bot
@@ -133,8 +133,8 @@ class Reader(Protocol):
     Every method raises UserError for what is not there and ArenaError where the other side cannot answer.
     """
 
-    def tournaments(self) -> Sequence[tuple[Tournament, Progress]]:
-        """All of them, the newest first."""
+    def tournaments(self, purpose: Purpose | None = None) -> Sequence[tuple[Tournament, Progress]]:
+        """Those that are played for something, by default all but challenges, the newest first."""
 
     def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
         """The standings, all of one moment; of a season those of its active versions, or of all."""
@@ -167,9 +167,10 @@ class StoreReader:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def tournaments(self) -> Sequence[tuple[Tournament, Progress]]:
-        """All of them, the newest first."""
-        return [(held, queries.progress(self._store, held)) for held in queries.tournaments(self._store)]
+    def tournaments(self, purpose: Purpose | None = None) -> Sequence[tuple[Tournament, Progress]]:
+        """Those that are played for something, by default all but challenges, the newest first."""
+        found = queries.tournaments(self._store, purpose=purpose)
+        return [(held, queries.progress(self._store, held)) for held in found]
 
     def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
         """The standings, all of one moment; of a season those of its active versions, or of all."""

@@ -11,7 +11,7 @@ import grpc
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
 from arena_engine.record import GameRecord
-from arena_server.model import ArenaError, Result
+from arena_server.model import ArenaError, Purpose, Result
 from arena_server.service import messages
 from arena_server.service.dialling import Dialled
 from arena_server.service.reading import BotPage, Details, LiveEvent, Table, filled
@@ -35,12 +35,13 @@ class RemoteReader(Dialled):
         super().__init__(server, ca)
         self._stub: Any = leaderboard_pb2_grpc.LeaderboardStub(self.channel)
 
-    def tournaments(self) -> Sequence[tuple[Tournament, Progress]]:
-        """All of them, the newest first."""
+    def tournaments(self, purpose: Purpose | None = None) -> Sequence[tuple[Tournament, Progress]]:
+        """Those that are played for something, by default all but challenges, the newest first."""
         found: list[tuple[Tournament, Progress]] = []
         after = None
         while after != "":
-            page = self.ask(self._stub.ListTournaments, pb.ListTournamentsRequest(page_size=100, after=after or ""))
+            request = pb.ListTournamentsRequest(page_size=100, after=after or "", purpose=purpose or "")
+            page = self.ask(self._stub.ListTournaments, request)
             found += [messages.tournament_of(one) for one in page.tournaments]
             after = page.next_after
         return found

@@ -76,7 +76,7 @@ def hosts(draw: st.DrawFn) -> Host:
     return Host(draw(st.integers(1, 5)), draw(games), *draw(st.lists(games, min_size=1, max_size=4)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(host=hosts(), dice=st.integers(0, 10**6).map(random.Random))
 def test_whoever_waits_sits_down_sooner_or_later(host: Host, dice: random.Random) -> None:
     """Games end in any order and coordinators look in any order: no table stands empty for nothing, nobody starves."""
@@ -98,7 +98,7 @@ def test_whoever_waits_sits_down_sooner_or_later(host: Host, dice: random.Random
         host.rise(place)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables=st.integers(1, 6), dice=st.integers(0, 10**6).map(random.Random))
 def test_the_tables_are_shared_while_both_have_games(tables: int, dice: random.Random) -> None:
     """Of bots that never run short: half of the tables are beside the season, at least one; one alone goes in turn."""

@@ -1,0 +1,72 @@
+"""`arena challenge`: an unrated match that a standing server plays beside its season."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_server.cli.options import AsJson, Db
+
+if TYPE_CHECKING:
+    from arena_server.store import Progress, Store, Tournament
+
+LOOK_S = 0.5
+"""Seconds between two looks at a challenge that is waited for."""
+
+
+def challenge(
+    bots: Annotated[
+        list[str], typer.Argument(metavar="BOT BOT", help="Registered bots: 'ada', or 'ada 2' for that version.")
+    ],
+    *,
+    games: Annotated[int, typer.Option(help="How many, each deal from every seat.")] = 10,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the result and show it.")] = False,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let two bots play an unrated match on a standing server, beside its season; works also while the server runs."""
+    from arena_server.cli.leaderboard import print_leaderboard
+    from arena_server.cli.output import opened, show_json
+    from arena_server.service.reading import StoreReader
+    from arena_server.store import challenges
+
+    with opened(db, quiet=as_json) as store:
+        made = challenges.challenge(store.database, bots, games)
+        if not as_json:
+            _tell(made)
+        elif not wait:
+            show_json({"challenge": made.name, "bots": list(made.spec.labels), "games": games})
+        if not wait:
+            return
+        held = _wait(store, made, quiet=as_json)
+        print_leaderboard(StoreReader(store), held.name, as_json=as_json)
+    if held.called_off:
+        raise typer.Exit(1)
+
+
+def _tell(made: Tournament) -> None:
+    spec = made.spec
+    print(f"{made.name}: {' against '.join(spec.labels)}, {spec.games} games, unrated")
+    print("it begins once a server of this database runs and its bots are there")
+    print(f"look with: arena leaderboard --tournament {made.name}", flush=True)
+
+
+def _wait(store: Store, made: Tournament, *, quiet: bool) -> Tournament:
+    """The challenge once it is over; progress is told on standard error."""
+    from arena_server.store import queries
+
+    told = None
+    while (held := queries.tournament(store, made.name)).status != "finished":
+        progress = queries.progress(store, held)
+        if not quiet and progress != told and progress.planned:
+            told = progress
+            print(_shown(progress), file=sys.stderr, flush=True)
+        time.sleep(LOOK_S)
+    return held
+
+
+def _shown(progress: Progress) -> str:
+    return f"{progress.planned - progress.open} of {progress.planned} games played"
