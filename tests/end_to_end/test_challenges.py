@@ -94,6 +94,19 @@ def test_a_challenge_whose_bot_leaves_comes_to_an_end(site: Site) -> None:
     assert shown["games"]["abandoned"] > 50
 
 
+def test_a_version_whose_place_another_has_taken_stays_for_its_challenge(site: Site) -> None:
+    token = site.token("ada")
+    server = site.serve("--bot", "random")
+    old = site.join("ada", server.address, token, "--version", "1")
+    wait_for(lambda: server.games("ada 1"), "a game of the old version")
+    assert arena("bots", "add", "ada", "--owner", "owner-ada", "--version", "2", cwd=site.folder).returncode == 0
+    assert arena("challenge", "ada 1", "ada 2", "--games", "2", cwd=site.folder).returncode == 0
+    site.join("ada", server.address, token, "--version", "2")
+    wait_for(lambda: of(server, "challenge-1")[1:], "their games")
+    old.wait()
+    assert "ada 2 plays in its place" in old.text()
+
+
 def test_r25_of_a_hundred_challenges_at_once_each_is_played_or_refused_with_a_reason(site: Site) -> None:
     tokens = {name: site.token(name) for name in ("ada", "bob", "eve")}
     server = site.serve("--bot", "random", "--bot", "greedy", "--concurrency", "4")

@@ -162,7 +162,8 @@ class Season(Served):
     def _replaced(self) -> dict[Entrant, Entrant]:
         """Those that are there in vain and have played everything that was planned before, with who plays instead."""
         planned = {self.tournament.spec.entrants[place] for turn in self._queue for place in turn.planned.seats}
-        here = [one.entrant for one in self.floor.present() if one.entrant not in planned]
+        stay = planned.union(+self.floor.awaited)
+        here = [one.entrant for one in self.floor.present() if one.entrant not in stay]
         return {one: later for one in here if (later := self._later(one)) is not None}
 
     def _open(self) -> Iterator[Turn]:

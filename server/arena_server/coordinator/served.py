@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from arena_engine.game import Game
@@ -12,7 +13,7 @@ from arena_server.coordinator.coordinator import Coordinator, Turn
 from arena_server.coordinator.seating import Seating
 from arena_server.coordinator.watching import Watcher
 from arena_server.executors import Executor
-from arena_server.model import Assignment, Ending, Result
+from arena_server.model import Assignment, Ending, Entrant, Result
 from arena_server.referee.guests import Guests, Present
 from arena_server.store import Store, Tournament
 
@@ -31,6 +32,7 @@ class Floor:
         house: the bots that the server launches itself; always there.
         guests: those that come from elsewhere.
         seating: who sits where.
+        awaited: in how many open side events each bot plays: it is not sent away before.
     """
 
     game: Game
@@ -38,6 +40,7 @@ class Floor:
     house: tuple[Present, ...]
     guests: Guests
     seating: Seating
+    awaited: Counter[Entrant] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Whoever comes or goes may make a game begin."""

@@ -98,7 +98,11 @@ class SideEvents:
         """All there is to be done about one of them."""
         try:
             held = await self._recorder.call(self._store.tournament, event.id)
-            await self._wait_for_bots(held)
+            self._floor.awaited.update(held.spec.entrants)
+            try:
+                await self._wait_for_bots(held)
+            finally:
+                self._floor.awaited.subtract(held.spec.entrants)
         except TakenError:  # by a command: perhaps it is left unfinished
             return
         except BreakdownError:

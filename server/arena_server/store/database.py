@@ -23,6 +23,8 @@ from arena_server.store import migrations
 
 BUSY_TIMEOUT_S = 30
 """SQLite's waiters poll and may be overtaken: beside eight busy writers 10 s were not always enough."""
+MAX_LOCKS = 50
+"""Tournaments that one process plays at once on a PostgreSQL: each lock is a connection, beside those that work."""
 _STEPS = 5_000  # of SQLite's machine between two looks at the clocks: some 0.1 ms
 _ON_THE_WALL = 10
 _CANCELLED = "57014"  # PostgreSQL: by statement_timeout
@@ -293,7 +295,7 @@ def _check_file(path: Path, *, create: bool) -> None:
 def _engine(url: URL) -> Engine:
     if not _is_sqlite(url):
         arguments = {"application_name": f"arena {os.getpid()}"}
-        return create_engine(url, pool_pre_ping=True, connect_args=arguments)
+        return create_engine(url, pool_pre_ping=True, max_overflow=MAX_LOCKS, connect_args=arguments)
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None})
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)

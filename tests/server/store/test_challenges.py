@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -105,3 +106,11 @@ def test_what_is_over_counts_no_more(store: Store) -> None:
     assert (held.status, held.called_off) == ("finished", "bob 1 was not there")
     assert verify(store, held).ok
     assert challenge(store.database, ["eve", "bob"], 2).name == f"challenge-{MAX_OPEN_OF_A_BOT + 1}"
+
+
+def test_many_are_locked_at_once_and_the_store_still_works(store: Store) -> None:
+    """On PostgreSQL each lock is a connection of the pool."""
+    for number in range(24):
+        made = store.enter(replace(SEASON, format="match", seed=str(number)), name=f"match{number}").tournament
+        store.lock(made)
+    assert len(queries.tournaments(store)) == 25
