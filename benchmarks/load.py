@@ -31,8 +31,8 @@ from table import progress
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
-from arena_server.model import Ending, Result
-from arena_server.store import Store, journal, queries, registry
+from arena_server.model import Ending, Entrant, Result
+from arena_server.store import Store, admissions, journal, queries, registry
 from arena_server.store.verify import verify
 
 BOTS = 100
@@ -102,11 +102,12 @@ def measure() -> dict[str, float]:
 
 
 def registered(folder: Path) -> dict[str, str]:
-    """The tokens of the bots, each of another owner."""
+    """The tokens of the bots, each of another owner; all are admitted, so that every game is a rated one."""
     names = [f"bot{number:03}" for number in range(BOTS)]
     with Store.open(str(folder / "arena.db")) as store:
         for name in names:
             registry.add(store.database, name, "1", f"owner-of-{name}")
+            admissions.record(store.database, Entrant(name, "1", ""))
         return {name: registry.new_token(store.database, name) for name in names}
 
 

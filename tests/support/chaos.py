@@ -69,6 +69,7 @@ class Chaos:
     Args:
         transport: ``unix`` or ``tcp``: how bots dial the proxy, and it the arena.
         weather: of the connection of that number, from 0.
+        target: address of the arena; by default what the bots of `bot` are told by it.
 
     Attributes:
         connections: so far.
@@ -76,6 +77,7 @@ class Chaos:
 
     transport: str
     weather: Callable[[int], Weather]
+    target: str = ""
     connections: int = 0
     address: str = field(init=False)
     _passages: set[asyncio.Task[None]] = field(default_factory=set)
@@ -128,7 +130,7 @@ class Chaos:
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         weather = self.weather(self.connections)
         self.connections += 1
-        address = self._known.read_text()
+        address = self.target or self._known.read_text()
         if address.startswith("unix:"):
             there = await asyncio.open_unix_connection(address.removeprefix("unix:"))
         else:

@@ -56,15 +56,15 @@ class Server:
 
 
 class Joined:
-    """`arena join` of a bot in one file whose `choose` is that body."""
+    """`arena join` of a bot: the one of that path, else one in one file whose `choose` is that body."""
 
     def __init__(
-        self, folder: Path, name: str, server: str, token: str, *options: str, body: str = FIRST_LEGAL
+        self, folder: Path, name: str, server: str, token: str, *options: str, body: str = FIRST_LEGAL, path: str = ""
     ) -> None:
         self._log = folder / f"{name}{time.monotonic_ns()}.log"
-        path = bot(folder, name, body)
+        joins = path or bot(folder, name, body)
         with self._log.open("wb") as log:
-            command = [*ARENA, "join", path, "--server", server, *options]
+            command = [*ARENA, "join", joins, "--server", server, *options]
             given = environment(ARENA_TOKEN=token)
             self.process = subprocess.Popen(command, cwd=folder, env=given, stdout=log, stderr=log)
 
@@ -92,8 +92,10 @@ class Site:
         self.servers.append(Server(self.folder, *options, port=port))
         return self.servers[-1]
 
-    def join(self, name: str, server: str, token: str, *options: str, body: str = FIRST_LEGAL) -> Joined:
-        self.joined.append(Joined(self.folder, name, server, token, *options, body=body))
+    def join(
+        self, name: str, server: str, token: str, *options: str, body: str = FIRST_LEGAL, path: str = ""
+    ) -> Joined:
+        self.joined.append(Joined(self.folder, name, server, token, *options, body=body, path=path))
         return self.joined[-1]
 
     def close(self) -> None:

@@ -174,6 +174,103 @@ class RegisteredBot(_message.Message):
 Global___RegisteredBot: _TypeAlias = RegisteredBot  # noqa: Y015
 
 @_typing.final
+class ListAdmissionTestsRequest(_message.Message):
+    """ListAdmissionTestsRequest asks for the tests of a version."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """Name of the bot."""
+    version: _builtins.str
+    """Which version; absent: the newest."""
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        version: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_version", b"_version", "version", b"version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_version", b"_version", "bot", b"bot", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__version: _TypeAlias = _typing.Literal["version"]  # noqa: Y015
+    _WhichOneofArgType__version: _TypeAlias = _typing.Literal["_version", b"_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__version) -> _WhichOneofReturnType__version | None: ...
+
+Global___ListAdmissionTestsRequest: _TypeAlias = ListAdmissionTestsRequest  # noqa: Y015
+
+@_typing.final
+class ListAdmissionTestsResponse(_message.Message):
+    """ListAdmissionTestsResponse is those that are on record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tests(self) -> _containers.RepeatedCompositeFieldContainer[Global___AdmissionTest]:
+        """The newest last."""
+
+    def __init__(
+        self,
+        *,
+        tests: _abc.Iterable[Global___AdmissionTest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tests", b"tests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListAdmissionTestsResponse: _TypeAlias = ListAdmissionTestsResponse  # noqa: Y015
+
+@_typing.final
+class AdmissionTest(_message.Message):
+    """AdmissionTest is a test that is over."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    CONTRACT_FIELD_NUMBER: _builtins.int
+    ENTRY_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """The version that was tested."""
+    at: _builtins.str
+    """When it ended, UTC, ISO 8601."""
+    why: _builtins.str
+    """Why it failed, in a line; empty where it passed."""
+    contract: _builtins.str
+    """Of the newest that failed: the contract of the game that it failed in, canonical JSON."""
+    entry: _builtins.bytes
+    """That game, as an entry of a journal."""
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        at: _builtins.str = ...,
+        why: _builtins.str = ...,
+        contract: _builtins.str | None = ...,
+        entry: _builtins.bytes | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_contract", b"_contract", "_entry", b"_entry", "contract", b"contract", "entry", b"entry"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_contract", b"_contract", "_entry", b"_entry", "at", b"at", "contract", b"contract", "entry", b"entry", "version", b"version", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__contract: _TypeAlias = _typing.Literal["contract"]  # noqa: Y015
+    _WhichOneofArgType__contract: _TypeAlias = _typing.Literal["_contract", b"_contract"]  # noqa: Y015
+    _WhichOneofReturnType__entry: _TypeAlias = _typing.Literal["entry"]  # noqa: Y015
+    _WhichOneofArgType__entry: _TypeAlias = _typing.Literal["_entry", b"_entry"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__contract) -> _WhichOneofReturnType__contract | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__entry) -> _WhichOneofReturnType__entry | None: ...
+
+Global___AdmissionTest: _TypeAlias = AdmissionTest  # noqa: Y015
+
+@_typing.final
 class RetireBotRequest(_message.Message):
     """RetireBotRequest takes a bot out of the field."""
 

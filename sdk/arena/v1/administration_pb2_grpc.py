@@ -45,6 +45,11 @@ class AdministrationStub(object):
                 request_serializer=arena_dot_v1_dot_administration__pb2.ListBotsRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_administration__pb2.ListBotsResponse.FromString,
                 _registered_method=True)
+        self.ListAdmissionTests = channel.unary_unary(
+                '/arena.v1.Administration/ListAdmissionTests',
+                request_serializer=arena_dot_v1_dot_administration__pb2.ListAdmissionTestsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.ListAdmissionTestsResponse.FromString,
+                _registered_method=True)
         self.RetireBot = channel.unary_unary(
                 '/arena.v1.Administration/RetireBot',
                 request_serializer=arena_dot_v1_dot_administration__pb2.RetireBotRequest.SerializeToString,
@@ -90,6 +95,13 @@ class AdministrationServicer(object):
 
     def ListBots(self, request, context):
         """ListBots gives every version of every bot.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAdmissionTests(self, request, context):
+        """ListAdmissionTests gives what became of the admission tests of a version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,6 +161,11 @@ def add_AdministrationServicer_to_server(servicer, server):
                     servicer.ListBots,
                     request_deserializer=arena_dot_v1_dot_administration__pb2.ListBotsRequest.FromString,
                     response_serializer=arena_dot_v1_dot_administration__pb2.ListBotsResponse.SerializeToString,
+            ),
+            'ListAdmissionTests': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAdmissionTests,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.ListAdmissionTestsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.ListAdmissionTestsResponse.SerializeToString,
             ),
             'RetireBot': grpc.unary_unary_rpc_method_handler(
                     servicer.RetireBot,
@@ -236,6 +253,33 @@ class Administration(object):
             '/arena.v1.Administration/ListBots',
             arena_dot_v1_dot_administration__pb2.ListBotsRequest.SerializeToString,
             arena_dot_v1_dot_administration__pb2.ListBotsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAdmissionTests(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/ListAdmissionTests',
+            arena_dot_v1_dot_administration__pb2.ListAdmissionTestsRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.ListAdmissionTestsResponse.FromString,
             options,
             channel_credentials,
             insecure,

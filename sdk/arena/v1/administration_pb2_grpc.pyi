@@ -37,6 +37,8 @@ class AdministrationStub:
     """AddBot registers a bot, or a further version of one."""
     ListBots: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListBotsRequest, _administration_pb2.ListBotsResponse]
     """ListBots gives every version of every bot."""
+    ListAdmissionTests: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListAdmissionTestsRequest, _administration_pb2.ListAdmissionTestsResponse]
+    """ListAdmissionTests gives what became of the admission tests of a version."""
     RetireBot: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RetireBotRequest, _administration_pb2.RetireBotResponse]
     """RetireBot takes versions of a bot out of the field: what they have played counts."""
     SetOpen: _grpc.UnaryUnaryMultiCallable[_administration_pb2.SetOpenRequest, _administration_pb2.SetOpenResponse]
@@ -59,6 +61,8 @@ class AdministrationAsyncStub(AdministrationStub):
     """AddBot registers a bot, or a further version of one."""
     ListBots: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListBotsRequest, _administration_pb2.ListBotsResponse]  # type: ignore[assignment]
     """ListBots gives every version of every bot."""
+    ListAdmissionTests: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListAdmissionTestsRequest, _administration_pb2.ListAdmissionTestsResponse]  # type: ignore[assignment]
+    """ListAdmissionTests gives what became of the admission tests of a version."""
     RetireBot: _aio.UnaryUnaryMultiCallable[_administration_pb2.RetireBotRequest, _administration_pb2.RetireBotResponse]  # type: ignore[assignment]
     """RetireBot takes versions of a bot out of the field: what they have played counts."""
     SetOpen: _aio.UnaryUnaryMultiCallable[_administration_pb2.SetOpenRequest, _administration_pb2.SetOpenResponse]  # type: ignore[assignment]
@@ -90,6 +94,14 @@ class AdministrationServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.ListBotsResponse, _abc.Awaitable[_administration_pb2.ListBotsResponse]]:
         """ListBots gives every version of every bot."""
+
+    @_abc_1.abstractmethod
+    def ListAdmissionTests(
+        self,
+        request: _administration_pb2.ListAdmissionTestsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.ListAdmissionTestsResponse, _abc.Awaitable[_administration_pb2.ListAdmissionTestsResponse]]:
+        """ListAdmissionTests gives what became of the admission tests of a version."""
 
     @_abc_1.abstractmethod
     def RetireBot(

@@ -69,6 +69,42 @@ def _row(one: Registered) -> Sequence[str]:
 
 
 @bots.command()
+def admission(
+    bot: Bot,
+    *,
+    version: Annotated[str | None, typer.Option(help="Which one.  [default: the newest]")] = None,
+    server: Socket = None,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the admission tests of a version, and the game in which the last one failed."""
+    from arena_server.cli.game_report import report_dict, report_text
+    from arena_server.cli.grids import Column, Grid
+    from arena_server.cli.output import administrator, show, show_json
+    from arena_server.store.records import unlisted
+
+    with administrator(db, server, quiet=as_json) as office:
+        found = office.admission(bot, version)
+    games = [one.game for one in found]
+    if as_json:
+        reports = [None if game is None else report_dict(unlisted(game), game, listed=False) for game in games]
+        told = [
+            {"version": one.version, "at": one.at, "passed": one.passed, "why": one.why, "game": report}
+            for one, report in zip(found, reports, strict=True)
+        ]
+        show_json({"bot": bot, "tests": told})
+        return
+    if not found:
+        print(f"{bot} was not tested yet")
+        return
+    columns = (*[Column(name, left=True) for name in ("version", "at")], Column("result", left=True, wraps=True))
+    show(Grid(columns, [(one.version, one.at, one.why or "passed") for one in found]))
+    for game in games:
+        if game is not None:
+            print(f"\n{report_text(unlisted(game), game, listed=False)}")
+
+
+@bots.command()
 def retire(
     bot: Bot,
     *,

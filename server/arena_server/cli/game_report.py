@@ -17,27 +17,36 @@ from arena_server.text import clean, clean_lines
 _INDENT = "  "
 
 
-def report_dict(record: GameRecord, result: Result, db: str = "") -> dict[str, Any]:
+def report_dict(record: GameRecord, result: Result, db: str = "", *, listed: bool = True) -> dict[str, Any]:
     """The record's JSON form, and beside it every failure and every ply with its evidence.
 
     Args:
         record: of the game.
         result: what the record leaves out.
         db: where it is, as `Failure.command` wants it.
+        listed: whether commands find it by its id.
     """
     return {
         **record.as_dict(),
         "reason": result.reason,
         "stalled_us": result.stalled_us,
         "position": result.position,
-        "failures": [{**asdict(failure), "command": failure.command(record.id, db)} for failure in result.failures],
+        "failures": [
+            {**asdict(failure), "command": failure.command(record.id, db) if listed else ""}
+            for failure in result.failures
+        ],
         "plies": [move._asdict() for move in result.moves],
     }
 
 
-def report_text(record: GameRecord, result: Result, db: str = "") -> str:
-    """For a person."""
-    parts = [_head(record, result), *(_failure(record, result, failure, db) for failure in result.failures)]
+def report_text(record: GameRecord, result: Result, db: str = "", *, listed: bool = True) -> str:
+    """For a person; arguments as those of ``report_dict``."""
+    parts = [_head(record, result)]
+    for failure in result.failures:
+        told = _failure(record, result, failure)
+        if failure.position and listed:
+            told.append(clean(f"see it again: {failure.command(record.id, db)}"))
+        parts.append(told)
     if result.moves:
         parts.append(_times(result).lines())
     return "\n\n".join("\n".join(part) for part in parts)
@@ -72,7 +81,7 @@ def _seats(result: Result) -> Grid:
     return Grid(columns, zip(result.assignment.planned.letters, labels, scores, ranks, strict=True))
 
 
-def _failure(record: GameRecord, result: Result, failure: Failure, db: str) -> list[str]:
+def _failure(record: GameRecord, result: Result, failure: Failure) -> list[str]:
     what = f"{failure.ending.replace('_', ' ')} at ply {failure.ply + 1}"
     told = [
         f"seat {failure.seat}: {what}, {failure.charged_us / 1e6:.3f} s after it was asked",
@@ -86,7 +95,6 @@ def _failure(record: GameRecord, result: Result, failure: Failure, db: str) -> l
     told += box_lines(failure)
     if failure.position:
         told += [clean(f"position: {failure.position}"), *_drawing(record, failure.position)]
-        told.append(clean(f"see it again: {failure.command(record.id, db)}"))
     return told
 
 

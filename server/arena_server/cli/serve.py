@@ -25,6 +25,10 @@ def serve(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     time: Annotated[str | None, typer.Option(help="1s a ply, 60s+1s, or 60s+1s/5s.  [default: 1s]")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Games at once.  [default: 2]")] = None,
+    admission: Annotated[
+        bool | None,
+        typer.Option("--admission/--no-admission", help="Test bots from elsewhere before rated games.  [default: yes]"),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, PEM.")] = None,
     insecure: Annotated[
@@ -47,6 +51,7 @@ def serve(  # noqa: PLR0913 - each option is one of the user's choices
         "anchor": anchor,
         "time": time,
         "concurrency": concurrency,
+        "admission": admission,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
         "insecure": insecure or None,

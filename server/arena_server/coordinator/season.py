@@ -36,7 +36,7 @@ class Season(Served):
         super().__init__(store, tournament, watcher, floor)
         self._past = Past()
         self._stages = 0
-        self._parked: set[int] = set()
+        self._parked: dict[int, Parked] = {}
         self._retired: set[tuple[str, str]] = set()
         self._ages: dict[tuple[str, str], int] = {}  # of the registry's versions, the oldest first
         self._newest: dict[str, Entrant] = {}  # the version that plays, by the name of the bot
@@ -50,7 +50,7 @@ class Season(Served):
         standings = await self._recorder.call(self._store.standings, self.tournament)
         self._know(await self._recorder.call(registry.versions, self._store.database))
         self._choose()
-        self._parked = {standing.parked.entrant for standing in standings if standing.parked is not None}
+        self._parked = {one.parked.entrant: one.parked for one in standings if one.parked is not None}
         opened = await self._recorder.call(self._store.open_games, self.tournament)
         self._queue.extend(Turn(planned, voids) for planned, voids in opened)
         return True
@@ -65,11 +65,22 @@ class Season(Served):
         if self._ticked:  # those who come within a tick are one amendment
             self._ticked = False
             self._choose()
+            await self._turn_away()
             await self._admit()
             await self._withdraw()
         await self.floor.guests.see_off(self._playing(), self._replaced())
         while (call := self._call()) is not None and await self._plan_upon(call):
             pass
+
+    async def _turn_away(self) -> None:
+        """Whoever is parked hears why, and has nothing to wait for here."""
+        entrants, playing = self.tournament.spec.entrants, self._playing()
+        for place, parked in self._parked.items():
+            if entrants[place] not in playing:
+                what = f"{entrants[place].label} is parked in {self.tournament.name}: {parked.why}"
+                fix = "it plays no more here; register a version in which that is mended"
+                evidence = f"{self.tournament.name}/{parked.number}"
+                await self.floor.guests.turn_away(entrants[place], f"{what} ({evidence}) - {fix}")
 
     async def _admit(self) -> None:
         """Whoever is new joins as a late entrant."""
@@ -131,7 +142,7 @@ class Season(Served):
         return True
 
     def _park(self, parked: Parked) -> None:
-        self._parked.add(parked.entrant)
+        self._parked[parked.entrant] = parked
         super()._park(parked)
 
     # Who is there

@@ -159,6 +159,10 @@ class Guests(Lobby):
         """Those that are connected, want games and may have them."""
         return [one for one, admitted in self._here() if admitted]
 
+    def all(self) -> list[Present]:
+        """Those that are connected and want games, whether they may have them or not."""
+        return [one for one, _ in self._here()]
+
     def newcomers(self) -> list[Present]:
         """Those that are connected and want games, and have to pass the admission test before."""
         return [one for one, admitted in self._here() if not admitted]
@@ -176,7 +180,7 @@ class Guests(Lobby):
 
     async def turn_away(self, entrant: Entrant, why: str) -> None:
         """Says Goodbye to one that failed, where it is a guest and connected."""
-        if entrant in self._guests:
+        if entrant in self._guests and self._guests[entrant][0].connected:
             await self._guests[entrant][0].end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_FAILED, text=why)))
 
     def _here(self) -> Iterator[tuple[Present, bool]]:
@@ -192,7 +196,7 @@ class Guests(Lobby):
         self.changed()
 
     def leaves(self, entrant: Entrant) -> bool:
-        """Whether it has asked for no more games, and not come back since."""
+        """Whether it has asked for no more games or was sent away, and not come back since."""
         return entrant in self._guests and self._guests[entrant][0].leaving
 
     @property
@@ -229,6 +233,7 @@ class Guests(Lobby):
                 self._identities[sha256] = identity
             elif session.connected:
                 why = "its token was revoked" if identity is None else "this version is retired"
+                session.leaving = True  # nobody has to wait for it
                 await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text=why)))
 
     async def close(self, retry_after_s: float) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena_server.store import Store, registry
+from arena_server.store import Store, admissions, registry
+from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
 
@@ -21,6 +22,9 @@ class Administrator(Protocol):
 
     def bots(self) -> Sequence[Registered]:
         """Every version of every bot, by name, the newest version last."""
+
+    def admission(self, bot: str, version: str | None) -> Sequence[Tested]:
+        """The admission tests of a version, or of the newest, in order."""
 
     def retire(self, bot: str, version: str | None) -> Sequence[str]:
         """Takes a version out of the field, or all; those that were in it."""
@@ -48,6 +52,10 @@ class StoreAdministrator:
     def bots(self) -> Sequence[Registered]:
         """Every version of every bot, by name, the newest version last."""
         return registry.bots(self._database)
+
+    def admission(self, bot: str, version: str | None) -> Sequence[Tested]:
+        """The admission tests of a version, or of the newest, in order."""
+        return admissions.history(self._database, bot, version)
 
     def retire(self, bot: str, version: str | None) -> Sequence[str]:
         """Takes a version out of the field, or all; those that were in it."""

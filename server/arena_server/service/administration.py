@@ -56,6 +56,18 @@ class Administration(administration_pb2_grpc.AdministrationServicer):
 
         return await self._desk.answer(context, answer)
 
+    async def ListAdmissionTests(  # noqa: N802
+        self, request: pb.ListAdmissionTestsRequest, context: Context
+    ) -> pb.ListAdmissionTestsResponse:
+        """What became of the tests of a version."""
+        version = request.version if request.HasField("version") else None
+
+        def answer() -> pb.ListAdmissionTestsResponse:
+            tests = self._administrator.admission(request.bot, version)
+            return pb.ListAdmissionTestsResponse(tests=[messages.tested_message(one) for one in tests])
+
+        return await self._desk.answer(context, answer)
+
     async def RetireBot(self, request: pb.RetireBotRequest, context: Context) -> pb.RetireBotResponse:  # noqa: N802
         """Takes versions out of the field."""
         version = request.version if request.HasField("version") else None

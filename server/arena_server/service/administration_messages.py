@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.v1 import administration_pb2 as pb
 from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.store.admissions import Tested
 from arena_server.store.registry import Registered
 
 
@@ -33,6 +34,17 @@ def registered_of(message: pb.RegisteredBot) -> Registered:
         admission=message.admission,
         is_open=message.is_open,
     )
+
+
+def tested_message(one: Tested) -> pb.AdmissionTest:
+    """An admission test."""
+    return pb.AdmissionTest(version=one.version, at=one.at, why=one.why, contract=one.contract, entry=one.entry)
+
+
+def tested_of(message: pb.AdmissionTest) -> Tested:
+    """Reads ``tested_message`` back."""
+    kept = (message.contract, message.entry) if message.HasField("entry") else (None, None)
+    return Tested(message.version, message.at, message.why, *kept)
 
 
 def status_message(status: ServerStatus) -> pb.GetStatusResponse:

@@ -11,6 +11,7 @@ from arena_server.model import UserError
 from arena_server.service import administration_messages as messages
 from arena_server.service.administering import ServerStatus
 from arena_server.service.dialling import LOCAL, Dialled
+from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
 
@@ -40,6 +41,11 @@ class RemoteAdministrator(Dialled):
         """Every version of every bot, by name, the newest version last."""
         answer = self.ask(self._stub.ListBots, pb.ListBotsRequest())
         return [messages.registered_of(one) for one in answer.bots]
+
+    def admission(self, bot: str, version: str | None) -> Sequence[Tested]:
+        """The admission tests of a version, or of the newest, in order."""
+        request = pb.ListAdmissionTestsRequest(bot=bot, version=version)
+        return [messages.tested_of(one) for one in self.ask(self._stub.ListAdmissionTests, request).tests]
 
     def retire(self, bot: str, version: str | None) -> Sequence[str]:
         """Takes a version out of the field, or all; those that were in it."""

@@ -31,6 +31,9 @@ class Scribe:
         self._latency = Histogram(
             "arena_move_seconds", "From a request to its answer.", buckets=BUCKETS, registry=self.registry
         )
+        self._tests = Counter(
+            "arena_admissions", "Admission tests of bots, by what became of them.", ["outcome"], registry=self.registry
+        )
         self._stalled = Counter("arena_stalled_seconds", "Stalls of the server itself.", registry=self.registry)
 
     def gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
@@ -86,6 +89,13 @@ class Scribe:
     def notes(self, line: str) -> None:
         """Something that the organiser should read."""
         self.tell("note", text=line)
+
+    # As the witness of admission tests
+
+    def tested(self, bot: str, outcome: str, why: str) -> None:
+        """A test has begun, or is over."""
+        self._tests.labels(outcome).inc()
+        self.tell("admission", bot=bot, outcome=outcome, **({"why": why} if why else {}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from arena_server.coordinator.event import bots_of, prepare_grpc, run_loop, spec
 from arena_server.coordinator.facts import command_line, facts
 from arena_server.coordinator.settings import Settings
 from arena_server.formats import SEASON
-from arena_server.launching.bots import Bot
+from arena_server.launching.bots import Bot, resolve
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Identity, Spec, UserError
 from arena_server.ratings import check_draw_probability
@@ -33,15 +33,24 @@ from arena_server.store.tournaments import check_name
 if TYPE_CHECKING:
     from arena_server.coordinator.season import Season  # imports grpc
 
+TESTER = "random"
+"""The example bot that newcomers are tested against where there is no house bot."""
+
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What is to be served, and how."""
+    """What is to be served, and how.
+
+    Attributes:
+        bots: of the house.
+        tester: the bot that newcomers are tested against.
+    """
 
     settings: ServeSettings
     spec: Spec
     game: Game
     bots: Mapping[Entrant, Bot]
+    tester: Bot
 
     @classmethod
     def of(cls, settings: ServeSettings) -> Serving:
@@ -61,7 +70,8 @@ class Serving:
         if spec.time_control.cpu:
             fix = "let the wall clock count"
             raise UserError("CPU time of bots elsewhere cannot be read", repr(settings.time), fix)
-        return cls(settings, spec, game, bots)
+        tester = next(iter(bots.values())) if bots else resolve(TESTER)
+        return cls(settings, spec, game, bots, tester)
 
     def run(self) -> None:
         """Serves until SIGTERM or Ctrl-C; everything that was played is recorded then.
@@ -111,7 +121,8 @@ class Serving:
         return found
 
     async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper) -> None:
-        from arena_server.coordinator.season import Season  # noqa: PLC0415 - imports grpc: after the keeper
+        from arena_server.coordinator.admission import Admission  # noqa: PLC0415 - imports grpc: after the keeper
+        from arena_server.coordinator.season import Season  # noqa: PLC0415 - likewise
         from arena_server.coordinator.seating import Seating  # noqa: PLC0415 - likewise
         from arena_server.coordinator.served import Floor  # noqa: PLC0415 - likewise
         from arena_server.coordinator.side_events import SideEvents  # noqa: PLC0415 - likewise
@@ -124,20 +135,23 @@ class Serving:
             return await asyncio.to_thread(registry.bearer, store.database, sha256)
 
         scribe = Scribe()
-        guests = Guests(self.game, identify)
+        guests = Guests(self.game, identify, admission=self.settings.admission)
         guests.notes = scribe.notes
         capacity = self.settings.concurrency
-        async with LocalExecutor(self.game, self.bots, keeper, capacity=capacity, guests=guests) as executor:
+        bots = {**self.bots, self.tester.entrant: self.tester}
+        async with LocalExecutor(self.game, bots, keeper, capacity=capacity, guests=guests) as executor:
             house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
             floor = Floor(self.game, executor, house, guests, Seating(capacity))
             season = Season(store, tournament, scribe, floor)
             beside = SideEvents(store, floor, scribe.of, self._facts())
             season.grace = beside.grace = self.settings.grace
+            admission = Admission(store, tournament.spec, floor, self.tester.entrant, scribe)
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
             scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
             scribe.gauge("side_events", "Challenges and closings that are open.", lambda: beside.open)
-            controls = ServerControls(season, beside, floor, scribe)
+            scribe.gauge("admission_tests", "Admission tests that go on.", lambda: admission.open)
+            controls = ServerControls(season, (season, beside, admission), floor, scribe)
             hall = Hall(self.settings, guests, store, executor, controls, FairPlay(beside.served))
             controls.drain = hall.drain
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -149,7 +163,7 @@ class Serving:
                 scribe.tell(
                     "serving", database=store.label, season=tournament.name, addresses=addresses, metrics=metrics
                 )
-                await _together(_until_stopped(season), beside.run())
+                await _together(_until_stopped(season), beside.run(), admission.run())
             finally:
                 await guests.close(self.settings.retry_after)
                 await hall.close()

@@ -45,6 +45,9 @@ class ServeSettings(BaseSettings):
     time: str = Field("1s", description="Time control; for bots far away better not less than a second a ply.")
     concurrency: int = Field(2, description="Games at the same time.", ge=1)
     grace: float = Field(20.0, description="Seconds that running games have to finish when the server stops.", ge=0)
+    admission: bool = Field(
+        default=True, description="Whether a bot from elsewhere is tested before it plays rated games."
+    )
     retry_after: float = Field(2.0, description="Seconds after which bots look for a server that stopped.", ge=0)
     dev: bool = Field(default=False, description="Whether clients may ask what services there are (reflection).")
 

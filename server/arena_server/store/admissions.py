@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from arena_server.model import Entrant, Result, Spec, UserError, canonical_json
 from arena_server.store import journal
 from arena_server.store.database import Database
-from arena_server.store.tables import ADMISSION, BOT
+from arena_server.store.tables import ADMISSION, BOT, VERSION
 
 MAX_FAILED = 5
 WINDOW = timedelta(hours=1)
@@ -27,18 +27,27 @@ class Tested:
     Attributes:
         at: when it ended, UTC.
         why: it failed, in a line; empty where it passed.
-        game: that it failed in; None where there is none.
+        contract: canonical JSON, of the game that it failed in; None where it passed, or has been tested again since.
+        entry: of a journal, about that game.
     """
 
     version: str
     at: str
     why: str
-    game: Result | None
+    contract: str | None = None
+    entry: bytes | None = None
 
     @property
     def passed(self) -> bool:
         """Whether the version may play rated games."""
         return not self.why
+
+    @property
+    def game(self) -> Result | None:
+        """The game that it failed in, where that is kept."""
+        if self.contract is None or self.entry is None:
+            return None
+        return journal.decode(self.entry, Spec.from_contract(json.loads(self.contract))).result
 
 
 class Failing(NamedTuple):
@@ -56,7 +65,7 @@ class Failing(NamedTuple):
 
 
 def record(database: Database, entrant: Entrant, why: str = "", game: Result | None = None) -> None:
-    """Writes how a test ended; failed ones from before the window are forgotten.
+    """Writes how a test ended; failed ones from before the window are forgotten, and every game but the last one.
 
     Args:
         database: where.
@@ -71,6 +80,7 @@ def record(database: Database, entrant: Entrant, why: str = "", game: Result | N
         last = connection.execute(select(func.max(ADMISSION.c.number)).where(*mine)).scalar() or 0
         old = ADMISSION.c.at <= _text(now - WINDOW)
         connection.execute(delete(ADMISSION).where(*mine, old, ADMISSION.c.passed.is_(False)))
+        connection.execute(update(ADMISSION).where(*mine).values(contract=None, journal=None))
         connection.execute(
             insert(ADMISSION).values(
                 bot_id=bot,
@@ -100,16 +110,25 @@ def failing(database: Database, entrant: Entrant) -> Failing:
     return Failing(len(rows), rows[-1].why, _text(datetime.fromisoformat(rows[0].at) + WINDOW))
 
 
-def tests(database: Database, bot: str) -> list[Tested]:
-    """The tests of a bot that are on record, the newest last.
+def history(database: Database, bot: str, version: str | None = None) -> list[Tested]:
+    """The tests of a version that are on record, the newest last.
+
+    Args:
+        database: where.
+        bot: its name.
+        version: which one; None: the newest.
 
     Raises:
-        UserError: there is no such bot.
+        UserError: there is no such bot, or no such version.
     """
     with database.read() as connection:
-        of = ADMISSION.c.bot_id == _bot(connection, bot)
-        rows = connection.execute(select(ADMISSION).where(of).order_by(ADMISSION.c.at, ADMISSION.c.number)).all()
-    return [Tested(row.version, row.at, row.why, _game(row)) for row in rows]
+        number = _bot(connection, bot)
+        chosen = _chosen(connection, number, version)
+        if chosen is None:
+            raise UserError(f"{bot} has no such version", repr(version), "`arena bots list` shows them")
+        of = (ADMISSION.c.bot_id == number, ADMISSION.c.version == chosen)
+        rows = connection.execute(select(ADMISSION).where(*of).order_by(ADMISSION.c.number)).all()
+    return [Tested(row.version, row.at, row.why, row.contract, row.journal) for row in rows]
 
 
 def states(connection: Connection) -> dict[tuple[int, str], str]:
@@ -142,6 +161,16 @@ def _bot(connection: Connection, name: str) -> int:
     return found
 
 
+def _chosen(connection: Connection, bot: int, version: str | None) -> str | None:
+    """A version of a bot, where it is registered; the newest where none is named."""
+    query = select(VERSION.c.name).where(VERSION.c.bot_id == bot)
+    if version is not None:
+        query = query.where(VERSION.c.name == version)
+    newest = query.order_by(VERSION.c.created_at.desc(), VERSION.c.name.desc()).limit(1)
+    found: str | None = connection.execute(newest).scalar_one_or_none()
+    return found
+
+
 def _evidence(game: Result | None) -> dict[str, Any]:
     """The columns of a game: an entry of a journal that has no chain."""
     if game is None:
@@ -151,12 +180,6 @@ def _evidence(game: Result | None) -> dict[str, Any]:
         "contract": canonical_json(spec.contract()).decode(),
         "journal": journal.encode(journal.Entry(game, 0, journal.contract_sha256(spec))),
     }
-
-
-def _game(row: Any) -> Result | None:
-    if row.journal is None:
-        return None
-    return journal.decode(row.journal, Spec.from_contract(json.loads(row.contract))).result
 
 
 def _text(at: datetime) -> str:

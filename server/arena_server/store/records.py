@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from arena_engine.record import Failed, GameRecord, Seat
 from arena_server.model import Entrant, Failure, Result
@@ -26,19 +26,27 @@ def record_of(tournament: Tournament, result: Result, *, last: bool = True) -> G
     planned, token = result.assignment.planned, result.assignment.token
     attempt = "" if result.ending.rated and last else f".{token.attempt}"
     game_id = f"{tournament.name}/{planned.number}{attempt}"
+    failed = _failed(result.failures[0], game_id) if result.failures else None
+    return replace(unlisted(result), id=game_id, seed=_seed(tournament, planned.stage), failed=failed)
+
+
+def unlisted(result: Result) -> GameRecord:
+    """The record of a game of no tournament: its id finds it nowhere, and what its deal follows from is not known."""
+    assignment = result.assignment
+    planned, spec = assignment.planned, assignment.spec
     return GameRecord(
-        id=game_id,
-        tournament=tournament.name,
+        id=assignment.game_id,
+        tournament=planned.tournament,
         number=planned.number,
-        attempt=token.attempt,
-        game=tournament.spec.game,
-        rules=tournament.spec.rules,
+        attempt=assignment.token.attempt,
+        game=spec.game,
+        rules=spec.rules,
         date=result.started,
         seconds=result.duration_us / 1e6,
-        time_control=str(tournament.spec.time_control),
+        time_control=str(spec.time_control),
         pairing=planned.pairing,
         deal=planned.deal,
-        seed=_seed(tournament, planned.stage),
+        seed=None,
         seats=tuple(map(_seat, result.assignment.entrants, result.assignment.labels)),
         moves=tuple(played.move for played in result.moves),
         movers="".join(played.seat for played in result.moves),
@@ -49,7 +57,7 @@ def record_of(tournament: Tournament, result: Result, *, last: bool = True) -> G
         termination=str(result.ending),
         blame=result.blamed[0] if result.blamed else None,
         blamed=result.blamed,
-        failed=_failed(result.failures[0], game_id) if result.failures else None,
+        failed=_failed(result.failures[0], "") if result.failures else None,
     )
 
 
@@ -79,7 +87,7 @@ def _failed(failure: Failure, game_id: str) -> Failed:
         reply=failure.reply,
         reason=failure.reason,
         position=failure.position,
-        command=failure.command(game_id),
+        command=failure.command(game_id) if game_id else "",
         evidence=failure.evidence,
         box=None if failure.box is None else asdict(failure.box),
     )

@@ -225,6 +225,7 @@ class Session:
         line = self._line
         if line is not None and await line.write(goodbye):
             line.end()
+            self._detach(line)  # at once: it is given no more games
 
     def _replace(self, line: Line) -> None:
         """Ends an older stream: told in a task of its own, since its reader may be frozen."""

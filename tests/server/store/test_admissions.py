@@ -52,14 +52,23 @@ def test_the_game_that_a_bot_failed_in_is_kept_whole(opened: Store) -> None:
     game = lost(opened)
     admissions.record(opened.database, ADA, "crash", game)
     admissions.record(opened.database, ADA)
-    failed, passed = admissions.tests(opened.database, "ADA")
-    assert (failed.passed, failed.why, passed.passed, passed.game) == (False, "crash", True, None)
+    [failed] = admissions.history(opened.database, "ADA", "1")
+    assert (failed.passed, failed.why) == (False, "crash")
     assert failed.game is not None
     assert failed.game.failures == game.failures
     assert failed.game.moves == game.moves
     assert failed.game.assignment.labels == game.assignment.labels
-    with pytest.raises(UserError, match="no such bot"):
-        admissions.tests(opened.database, "nobody")
+    assert admissions.history(opened.database, "ada") == []  # of the newest version
+    for bot, version in (("nobody", None), ("ada", "3")):
+        with pytest.raises(UserError, match="no such"):
+            admissions.history(opened.database, bot, version)
+
+
+def test_the_last_game_alone_is_kept(opened: Store) -> None:
+    game = lost(opened)
+    for _ in range(2):
+        admissions.record(opened.database, ADA, "crash", game)
+    assert [one.game is None for one in admissions.history(opened.database, "ada", "1")] == [True, False]
 
 
 def age(store: Store) -> None:
@@ -87,6 +96,6 @@ def test_a_bot_that_fails_for_ever_fills_no_disk(opened: Store) -> None:
         for number in range(MAX_FAILED):
             admissions.record(opened.database, ADA, f"reason {number}")
         age(opened)
-    assert len(admissions.tests(opened.database, "ada")) == MAX_FAILED
+    assert len(admissions.history(opened.database, "ada", "1")) == MAX_FAILED
     admissions.record(opened.database, ADA)
-    assert [one.passed for one in admissions.tests(opened.database, "ada")] == [True]
+    assert [one.passed for one in admissions.history(opened.database, "ada", "1")] == [True]
