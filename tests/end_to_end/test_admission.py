@@ -84,8 +84,9 @@ def test_a_bot_is_tested_once_before_it_plays_rated_games(site: Site) -> None:
     assert "ada 1 has passed its test" in ada.text()
     assert states(site.folder)["ada"] == "admitted"
     assert server.games("ada 1")
-    again = site.join("ada", server.address, tokens["ada"], "--games", "1")
-    assert again.wait() == 0
+    again = site.join("ada", server.address, tokens["ada"], "--until-sigma", "8")
+    assert again.wait() == 0  # once it is rated so surely
+    assert float(again.text().rpartition("sigma ")[2].partition(")")[0]) <= 8
     assert outcomes(server, "ada 1") == ["begun", "passed"]
     assert outcomes(server, "bob 1") == ["begun", "failed"]
     assert not server.games("bob 1")

@@ -90,6 +90,20 @@ def run(tmp_path: Path, test: Test, **options: Any) -> None:
     asyncio.run(inside())
 
 
+def test_a_game_that_only_tests_a_bot_is_nobodys_business(tmp_path: Path) -> None:
+    async def test(hall: Hall) -> None:
+        tried, rated, *_ = hall.playing.results()
+        hall.stage.play(replace(tried, assignment=replace(tried.assignment, trial=True)), 2)
+        hall.stage.play(rated, 2)
+        call = hall.watch()
+        assert (await call.read()).began.id == rated.assignment.game_id
+        hall.stage.end(tried)
+        hall.stage.play(rated, 3)
+        assert (await call.read()).played.id == rated.assignment.game_id
+
+    run(tmp_path, test)
+
+
 def test_a_game_from_its_beginning_to_its_end(tmp_path: Path) -> None:
     async def test(hall: Hall) -> None:
         first, second, *_ = hall.playing.results()

@@ -51,7 +51,6 @@ def test_a_version_is_new_then_failed_then_admitted_for_good(opened: Store) -> N
 def test_the_game_that_a_bot_failed_in_is_kept_whole(opened: Store) -> None:
     game = lost(opened)
     admissions.record(opened.database, ADA, "crash", game)
-    admissions.record(opened.database, ADA)
     [failed] = admissions.history(opened.database, "ADA", "1")
     assert (failed.passed, failed.why) == (False, "crash")
     assert failed.game is not None
