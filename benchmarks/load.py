@@ -143,8 +143,11 @@ class Server:
                 yield event
 
     def figure(self, name: str) -> float:
-        """One of its metrics."""
-        lines = urlopen(self._metrics, timeout=10).read().decode().splitlines()
+        """One of its metrics; raises RuntimeError with what it has said where it does not answer."""
+        try:
+            lines = urlopen(self._metrics, timeout=10).read().decode().splitlines()
+        except OSError as error:
+            raise RuntimeError(f"{error}, exit code {self.process.poll()}: {self._log.read_text()[-2000:]}") from error
         return next(float(line.split()[1]) for line in lines if line.startswith(f"arena_{name} "))
 
     def wait_for(self, name: str, least: float) -> float:

@@ -57,11 +57,11 @@ class LocalExecutor:
             await self._keeper.close()
 
     def running(self) -> list[Running]:
-        """The games that it plays now."""
+        """The games that it plays now; also asked from other threads, while games begin."""
         now = time.monotonic()
         return [
             Running(match.assignment, match.ply, match.asking, now - began, tuple(match.plies))
-            for match, began in ((driver.match, began) for driver, began in self._referee.playing.items())
+            for match, began in ((driver.match, began) for driver, began in list(self._referee.playing.items()))
         ]
 
     async def play(self, assignment: Assignment) -> Result:

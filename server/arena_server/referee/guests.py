@@ -201,8 +201,8 @@ class Guests(Lobby):
 
     @property
     def connections(self) -> int:
-        """How many are connected."""
-        return sum(session.connected for session, _ in self._guests.values())
+        """How many are connected; also asked from other threads, while bots come."""
+        return sum(session.connected for session, _ in list(self._guests.values()))
 
     async def see_off(self, playing: Collection[Entrant], replaced: Mapping[Entrant, Entrant]) -> None:
         """Says Goodbye to those that play no game and get no more.

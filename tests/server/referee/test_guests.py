@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 
 import pytest
 
+from arena.v1 import referee_pb2 as pb
 from arena_engine.patchwork import GAME
 from arena_server.model import ArenaError, Identity
 from arena_server.referee import guests
@@ -55,3 +58,35 @@ def test_a_bot_that_is_refused_over_and_over_is_one_line_of_the_log() -> None:
         assert lines == ["ada is refused: it calls itself 0"] * 2
 
     asyncio.run(test())
+
+
+def test_connections_can_be_counted_from_a_thread_while_bots_come() -> None:
+    """Metrics are: they are scraped beside the loop."""
+    bots = {b"%d" % number: Identity(f"bot{number}", 1, ("1",)) for number in range(300)}
+    done = threading.Event()
+
+    async def identify(sha256: bytes) -> Identity | None:
+        return bots.get(sha256)
+
+    async def test() -> list[int]:
+        lobby = Guests(GAME, identify)
+        await lobby.check(bots)
+        counted = list[int]()
+
+        def count() -> None:
+            while not done.is_set():
+                counted.append(lobby.connections)
+
+        counting = asyncio.create_task(asyncio.to_thread(count))
+        await asyncio.sleep(0)
+        try:
+            for sha256 in bots:
+                assert await lobby.knows(sha256)
+                lobby.session(sha256, pb.Hello())
+                time.sleep(1e-4)  # noqa: ASYNC251 - lets the other thread count
+        finally:
+            done.set()
+        await counting
+        return counted
+
+    assert set(asyncio.run(test())) == {0}
