@@ -137,13 +137,17 @@ class Field:
     def __init__(self, folder: Path) -> None:
         self.site = Site(folder)
         self._store = Store.open(str(folder / "arena.db"))
-        tokens = {name: self.token(name) for name in COMPANIONS}
         self._folder = TemporaryDirectory(prefix="f")  # short: a socket's path is bounded
         self.socket = f"unix:{self._folder.name}/socket"
-        self.server: Server = self.site.serve("--bot", "random", "--socket", self.socket.removeprefix("unix:"))
-        self.companions = [Companion(folder, name, self.address, token) for name, token in tokens.items()]
-        wait_for(lambda: len(self.server.events("game")) >= 6, "the first games")
-        self.before = self._pace_of(busy, QUIET_S)
+        self.companions: list[Companion] = []
+        try:
+            self.server: Server = self.site.serve("--bot", "random", "--socket", self.socket.removeprefix("unix:"))
+            self.companions += [Companion(folder, name, self.address, self.token(name)) for name in COMPANIONS]
+            wait_for(lambda: len(self.server.events("game")) >= 6, "the first games")
+            self.before = self._pace_of(busy, QUIET_S)
+        except BaseException:  # whatever it is, nothing may be left running
+            self.close()
+            raise
 
     @property
     def address(self) -> str:
