@@ -35,6 +35,8 @@ def test_hostile_texts_are_refused_with_words(stub: Any, word: str) -> None:
         ("AddBot", pb.AddBotRequest(bot="ada", version="1", owner=word)),
         ("RetireBot", pb.RetireBotRequest(bot=word)),
         ("NewToken", pb.NewTokenRequest(bot=word)),
+        ("Challenge", pb.ChallengeRequest(bots=[word, "ada"], games=2)),
+        ("SetOpen", pb.SetOpenRequest(bot=word)),
         ("RevokeTokens", pb.RevokeTokensRequest(bot=word)),
     ):
         with pytest.raises(grpc.RpcError) as refused:

@@ -22,59 +22,64 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from arena.v1 import leaderboard_pb2 as arena_dot_v1_dot_leaderboard__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/administration.proto\x12\x08\x61rena.v1\"P\n\rAddBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x12\n\nretire_old\x18\x04 \x01(\x08\"0\n\x0e\x41\x64\x64\x42otResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x11\n\x0fListBotsRequest\"9\n\x10ListBotsResponse\x12%\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x17.arena.v1.RegisteredBot\"\x92\x01\n\rRegisteredBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07\x63reated\x18\x04 \x01(\t\x12\x0f\n\x07retired\x18\x05 \x01(\t\x12\x0e\n\x06tokens\x18\x06 \x03(\t\x12\x11\n\tadmission\x18\x07 \x01(\t\x12\x0f\n\x07is_open\x18\x08 \x01(\x08\"J\n\x19ListAdmissionTestsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"D\n\x1aListAdmissionTestsResponse\x12&\n\x05tests\x18\x01 \x03(\x0b\x32\x17.arena.v1.AdmissionTest\"{\n\rAdmissionTest\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\n\n\x02\x61t\x18\x02 \x01(\t\x12\x0b\n\x03why\x18\x03 \x01(\t\x12\x15\n\x08\x63ontract\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05\x65ntry\x18\x05 \x01(\x0cH\x01\x88\x01\x01\x42\x0b\n\t_contractB\x08\n\x06_entry\"A\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"$\n\x11RetireBotResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\".\n\x0eSetOpenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07is_open\x18\x02 \x01(\x08\"\x11\n\x0fSetOpenResponse\"/\n\x0fNewTokenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07instead\x18\x02 \x01(\x08\"!\n\x10NewTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"5\n\x13RevokeTokensRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tbeginning\x18\x02 \x01(\t\"\'\n\x14RevokeTokensResponse\x12\x0f\n\x07revoked\x18\x01 \x01(\r\"\x12\n\x10GetStatusRequest\"\xde\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06season\x18\x02 \x01(\t\x12\r\n\x05since\x18\x03 \x01(\t\x12\x11\n\taddresses\x18\x04 \x03(\t\x12\x10\n\x08stopping\x18\x05 \x01(\x08\x12\x10\n\x08\x63\x61pacity\x18\x06 \x01(\r\x12\x0f\n\x07waiting\x18\x07 \x01(\r\x12+\n\x0b\x63onnections\x18\x08 \x03(\x0b\x32\x16.arena.v1.ConnectedBot\x12$\n\x05games\x18\t \x03(\x0b\x32\x15.arena.v1.RunningGame\"4\n\x0c\x43onnectedBot\x12\r\n\x05label\x18\x01 \x01(\t\x12\x15\n\rgames_at_once\x18\x02 \x01(\r\"F\n\x0bRunningGame\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12\x0b\n\x03ply\x18\x03 \x01(\r\x12\x0f\n\x07seconds\x18\x04 \x01(\x01\"$\n\x11StopServerRequest\x12\x0f\n\x07\x61t_once\x18\x01 \x01(\x08\"%\n\x12StopServerResponse\x12\x0f\n\x07grace_s\x18\x01 \x01(\x01\x32\x98\x05\n\x0e\x41\x64ministration\x12;\n\x06\x41\x64\x64\x42ot\x12\x17.arena.v1.AddBotRequest\x1a\x18.arena.v1.AddBotResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12_\n\x12ListAdmissionTests\x12#.arena.v1.ListAdmissionTestsRequest\x1a$.arena.v1.ListAdmissionTestsResponse\x12\x44\n\tRetireBot\x12\x1a.arena.v1.RetireBotRequest\x1a\x1b.arena.v1.RetireBotResponse\x12>\n\x07SetOpen\x12\x18.arena.v1.SetOpenRequest\x1a\x19.arena.v1.SetOpenResponse\x12\x41\n\x08NewToken\x12\x19.arena.v1.NewTokenRequest\x1a\x1a.arena.v1.NewTokenResponse\x12M\n\x0cRevokeTokens\x12\x1d.arena.v1.RevokeTokensRequest\x1a\x1e.arena.v1.RevokeTokensResponse\x12\x44\n\tGetStatus\x12\x1a.arena.v1.GetStatusRequest\x1a\x1b.arena.v1.GetStatusResponse\x12G\n\nStopServer\x12\x1b.arena.v1.StopServerRequest\x1a\x1c.arena.v1.StopServerResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/administration.proto\x12\x08\x61rena.v1\x1a\x1a\x61rena/v1/leaderboard.proto\"P\n\rAddBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x12\n\nretire_old\x18\x04 \x01(\x08\"0\n\x0e\x41\x64\x64\x42otResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x11\n\x0fListBotsRequest\"9\n\x10ListBotsResponse\x12%\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x17.arena.v1.RegisteredBot\"\x92\x01\n\rRegisteredBot\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07\x63reated\x18\x04 \x01(\t\x12\x0f\n\x07retired\x18\x05 \x01(\t\x12\x0e\n\x06tokens\x18\x06 \x03(\t\x12\x11\n\tadmission\x18\x07 \x01(\t\x12\x0f\n\x07is_open\x18\x08 \x01(\x08\"J\n\x19ListAdmissionTestsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"D\n\x1aListAdmissionTestsResponse\x12&\n\x05tests\x18\x01 \x03(\x0b\x32\x17.arena.v1.AdmissionTest\"{\n\rAdmissionTest\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\n\n\x02\x61t\x18\x02 \x01(\t\x12\x0b\n\x03why\x18\x03 \x01(\t\x12\x15\n\x08\x63ontract\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05\x65ntry\x18\x05 \x01(\x0cH\x01\x88\x01\x01\x42\x0b\n\t_contractB\x08\n\x06_entry\"A\n\x10RetireBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x14\n\x07version\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_version\"$\n\x11RetireBotResponse\x12\x0f\n\x07retired\x18\x01 \x03(\t\".\n\x0eSetOpenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07is_open\x18\x02 \x01(\x08\"\x11\n\x0fSetOpenResponse\"/\n\x0fNewTokenRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07instead\x18\x02 \x01(\x08\"!\n\x10NewTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"5\n\x13RevokeTokensRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tbeginning\x18\x02 \x01(\t\"\'\n\x14RevokeTokensResponse\x12\x0f\n\x07revoked\x18\x01 \x01(\r\"/\n\x10\x43hallengeRequest\x12\x0c\n\x04\x62ots\x18\x01 \x03(\t\x12\r\n\x05games\x18\x02 \x01(\x11\"=\n\x11\x43hallengeResponse\x12(\n\ntournament\x18\x01 \x01(\x0b\x32\x14.arena.v1.Tournament\"\x12\n\x10GetStatusRequest\"\xde\x01\n\x11GetStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06season\x18\x02 \x01(\t\x12\r\n\x05since\x18\x03 \x01(\t\x12\x11\n\taddresses\x18\x04 \x03(\t\x12\x10\n\x08stopping\x18\x05 \x01(\x08\x12\x10\n\x08\x63\x61pacity\x18\x06 \x01(\r\x12\x0f\n\x07waiting\x18\x07 \x01(\r\x12+\n\x0b\x63onnections\x18\x08 \x03(\x0b\x32\x16.arena.v1.ConnectedBot\x12$\n\x05games\x18\t \x03(\x0b\x32\x15.arena.v1.RunningGame\"4\n\x0c\x43onnectedBot\x12\r\n\x05label\x18\x01 \x01(\t\x12\x15\n\rgames_at_once\x18\x02 \x01(\r\"F\n\x0bRunningGame\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\t\x12\x0b\n\x03ply\x18\x03 \x01(\r\x12\x0f\n\x07seconds\x18\x04 \x01(\x01\"$\n\x11StopServerRequest\x12\x0f\n\x07\x61t_once\x18\x01 \x01(\x08\"%\n\x12StopServerResponse\x12\x0f\n\x07grace_s\x18\x01 \x01(\x01\x32\xde\x05\n\x0e\x41\x64ministration\x12;\n\x06\x41\x64\x64\x42ot\x12\x17.arena.v1.AddBotRequest\x1a\x18.arena.v1.AddBotResponse\x12\x41\n\x08ListBots\x12\x19.arena.v1.ListBotsRequest\x1a\x1a.arena.v1.ListBotsResponse\x12_\n\x12ListAdmissionTests\x12#.arena.v1.ListAdmissionTestsRequest\x1a$.arena.v1.ListAdmissionTestsResponse\x12\x44\n\tRetireBot\x12\x1a.arena.v1.RetireBotRequest\x1a\x1b.arena.v1.RetireBotResponse\x12>\n\x07SetOpen\x12\x18.arena.v1.SetOpenRequest\x1a\x19.arena.v1.SetOpenResponse\x12\x41\n\x08NewToken\x12\x19.arena.v1.NewTokenRequest\x1a\x1a.arena.v1.NewTokenResponse\x12M\n\x0cRevokeTokens\x12\x1d.arena.v1.RevokeTokensRequest\x1a\x1e.arena.v1.RevokeTokensResponse\x12\x44\n\tChallenge\x12\x1a.arena.v1.ChallengeRequest\x1a\x1b.arena.v1.ChallengeResponse\x12\x44\n\tGetStatus\x12\x1a.arena.v1.GetStatusRequest\x1a\x1b.arena.v1.GetStatusResponse\x12G\n\nStopServer\x12\x1b.arena.v1.StopServerRequest\x1a\x1c.arena.v1.StopServerResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.v1.administration_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ADDBOTREQUEST']._serialized_start=43
-  _globals['_ADDBOTREQUEST']._serialized_end=123
-  _globals['_ADDBOTRESPONSE']._serialized_start=125
-  _globals['_ADDBOTRESPONSE']._serialized_end=173
-  _globals['_LISTBOTSREQUEST']._serialized_start=175
-  _globals['_LISTBOTSREQUEST']._serialized_end=192
-  _globals['_LISTBOTSRESPONSE']._serialized_start=194
-  _globals['_LISTBOTSRESPONSE']._serialized_end=251
-  _globals['_REGISTEREDBOT']._serialized_start=254
-  _globals['_REGISTEREDBOT']._serialized_end=400
-  _globals['_LISTADMISSIONTESTSREQUEST']._serialized_start=402
-  _globals['_LISTADMISSIONTESTSREQUEST']._serialized_end=476
-  _globals['_LISTADMISSIONTESTSRESPONSE']._serialized_start=478
-  _globals['_LISTADMISSIONTESTSRESPONSE']._serialized_end=546
-  _globals['_ADMISSIONTEST']._serialized_start=548
-  _globals['_ADMISSIONTEST']._serialized_end=671
-  _globals['_RETIREBOTREQUEST']._serialized_start=673
-  _globals['_RETIREBOTREQUEST']._serialized_end=738
-  _globals['_RETIREBOTRESPONSE']._serialized_start=740
-  _globals['_RETIREBOTRESPONSE']._serialized_end=776
-  _globals['_SETOPENREQUEST']._serialized_start=778
-  _globals['_SETOPENREQUEST']._serialized_end=824
-  _globals['_SETOPENRESPONSE']._serialized_start=826
-  _globals['_SETOPENRESPONSE']._serialized_end=843
-  _globals['_NEWTOKENREQUEST']._serialized_start=845
-  _globals['_NEWTOKENREQUEST']._serialized_end=892
-  _globals['_NEWTOKENRESPONSE']._serialized_start=894
-  _globals['_NEWTOKENRESPONSE']._serialized_end=927
-  _globals['_REVOKETOKENSREQUEST']._serialized_start=929
-  _globals['_REVOKETOKENSREQUEST']._serialized_end=982
-  _globals['_REVOKETOKENSRESPONSE']._serialized_start=984
-  _globals['_REVOKETOKENSRESPONSE']._serialized_end=1023
-  _globals['_GETSTATUSREQUEST']._serialized_start=1025
-  _globals['_GETSTATUSREQUEST']._serialized_end=1043
-  _globals['_GETSTATUSRESPONSE']._serialized_start=1046
-  _globals['_GETSTATUSRESPONSE']._serialized_end=1268
-  _globals['_CONNECTEDBOT']._serialized_start=1270
-  _globals['_CONNECTEDBOT']._serialized_end=1322
-  _globals['_RUNNINGGAME']._serialized_start=1324
-  _globals['_RUNNINGGAME']._serialized_end=1394
-  _globals['_STOPSERVERREQUEST']._serialized_start=1396
-  _globals['_STOPSERVERREQUEST']._serialized_end=1432
-  _globals['_STOPSERVERRESPONSE']._serialized_start=1434
-  _globals['_STOPSERVERRESPONSE']._serialized_end=1471
-  _globals['_ADMINISTRATION']._serialized_start=1474
-  _globals['_ADMINISTRATION']._serialized_end=2138
+  _globals['_ADDBOTREQUEST']._serialized_start=71
+  _globals['_ADDBOTREQUEST']._serialized_end=151
+  _globals['_ADDBOTRESPONSE']._serialized_start=153
+  _globals['_ADDBOTRESPONSE']._serialized_end=201
+  _globals['_LISTBOTSREQUEST']._serialized_start=203
+  _globals['_LISTBOTSREQUEST']._serialized_end=220
+  _globals['_LISTBOTSRESPONSE']._serialized_start=222
+  _globals['_LISTBOTSRESPONSE']._serialized_end=279
+  _globals['_REGISTEREDBOT']._serialized_start=282
+  _globals['_REGISTEREDBOT']._serialized_end=428
+  _globals['_LISTADMISSIONTESTSREQUEST']._serialized_start=430
+  _globals['_LISTADMISSIONTESTSREQUEST']._serialized_end=504
+  _globals['_LISTADMISSIONTESTSRESPONSE']._serialized_start=506
+  _globals['_LISTADMISSIONTESTSRESPONSE']._serialized_end=574
+  _globals['_ADMISSIONTEST']._serialized_start=576
+  _globals['_ADMISSIONTEST']._serialized_end=699
+  _globals['_RETIREBOTREQUEST']._serialized_start=701
+  _globals['_RETIREBOTREQUEST']._serialized_end=766
+  _globals['_RETIREBOTRESPONSE']._serialized_start=768
+  _globals['_RETIREBOTRESPONSE']._serialized_end=804
+  _globals['_SETOPENREQUEST']._serialized_start=806
+  _globals['_SETOPENREQUEST']._serialized_end=852
+  _globals['_SETOPENRESPONSE']._serialized_start=854
+  _globals['_SETOPENRESPONSE']._serialized_end=871
+  _globals['_NEWTOKENREQUEST']._serialized_start=873
+  _globals['_NEWTOKENREQUEST']._serialized_end=920
+  _globals['_NEWTOKENRESPONSE']._serialized_start=922
+  _globals['_NEWTOKENRESPONSE']._serialized_end=955
+  _globals['_REVOKETOKENSREQUEST']._serialized_start=957
+  _globals['_REVOKETOKENSREQUEST']._serialized_end=1010
+  _globals['_REVOKETOKENSRESPONSE']._serialized_start=1012
+  _globals['_REVOKETOKENSRESPONSE']._serialized_end=1051
+  _globals['_CHALLENGEREQUEST']._serialized_start=1053
+  _globals['_CHALLENGEREQUEST']._serialized_end=1100
+  _globals['_CHALLENGERESPONSE']._serialized_start=1102
+  _globals['_CHALLENGERESPONSE']._serialized_end=1163
+  _globals['_GETSTATUSREQUEST']._serialized_start=1165
+  _globals['_GETSTATUSREQUEST']._serialized_end=1183
+  _globals['_GETSTATUSRESPONSE']._serialized_start=1186
+  _globals['_GETSTATUSRESPONSE']._serialized_end=1408
+  _globals['_CONNECTEDBOT']._serialized_start=1410
+  _globals['_CONNECTEDBOT']._serialized_end=1462
+  _globals['_RUNNINGGAME']._serialized_start=1464
+  _globals['_RUNNINGGAME']._serialized_end=1534
+  _globals['_STOPSERVERREQUEST']._serialized_start=1536
+  _globals['_STOPSERVERREQUEST']._serialized_end=1572
+  _globals['_STOPSERVERRESPONSE']._serialized_start=1574
+  _globals['_STOPSERVERRESPONSE']._serialized_end=1611
+  _globals['_ADMINISTRATION']._serialized_start=1614
+  _globals['_ADMINISTRATION']._serialized_end=2348
 # @@protoc_insertion_point(module_scope)

@@ -70,6 +70,11 @@ class AdministrationStub(object):
                 request_serializer=arena_dot_v1_dot_administration__pb2.RevokeTokensRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_administration__pb2.RevokeTokensResponse.FromString,
                 _registered_method=True)
+        self.Challenge = channel.unary_unary(
+                '/arena.v1.Administration/Challenge',
+                request_serializer=arena_dot_v1_dot_administration__pb2.ChallengeRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.ChallengeResponse.FromString,
+                _registered_method=True)
         self.GetStatus = channel.unary_unary(
                 '/arena.v1.Administration/GetStatus',
                 request_serializer=arena_dot_v1_dot_administration__pb2.GetStatusRequest.SerializeToString,
@@ -135,6 +140,13 @@ class AdministrationServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Challenge(self, request, context):
+        """Challenge makes an unrated match of registered bots; the server plays it once they are there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetStatus(self, request, context):
         """GetStatus tells what the server does at this moment.
         """
@@ -186,6 +198,11 @@ def add_AdministrationServicer_to_server(servicer, server):
                     servicer.RevokeTokens,
                     request_deserializer=arena_dot_v1_dot_administration__pb2.RevokeTokensRequest.FromString,
                     response_serializer=arena_dot_v1_dot_administration__pb2.RevokeTokensResponse.SerializeToString,
+            ),
+            'Challenge': grpc.unary_unary_rpc_method_handler(
+                    servicer.Challenge,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.ChallengeRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.ChallengeResponse.SerializeToString,
             ),
             'GetStatus': grpc.unary_unary_rpc_method_handler(
                     servicer.GetStatus,
@@ -388,6 +405,33 @@ class Administration(object):
             '/arena.v1.Administration/RevokeTokens',
             arena_dot_v1_dot_administration__pb2.RevokeTokensRequest.SerializeToString,
             arena_dot_v1_dot_administration__pb2.RevokeTokensResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Challenge(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/Challenge',
+            arena_dot_v1_dot_administration__pb2.ChallengeRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.ChallengeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,6 +47,8 @@ class AdministrationStub:
     """NewToken gives a bot a token."""
     RevokeTokens: _grpc.UnaryUnaryMultiCallable[_administration_pb2.RevokeTokensRequest, _administration_pb2.RevokeTokensResponse]
     """RevokeTokens makes tokens good no more; a bot that is connected with one of them has to leave."""
+    Challenge: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ChallengeRequest, _administration_pb2.ChallengeResponse]
+    """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
     GetStatus: _grpc.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]
     """GetStatus tells what the server does at this moment."""
     StopServer: _grpc.UnaryUnaryMultiCallable[_administration_pb2.StopServerRequest, _administration_pb2.StopServerResponse]
@@ -71,6 +73,8 @@ class AdministrationAsyncStub(AdministrationStub):
     """NewToken gives a bot a token."""
     RevokeTokens: _aio.UnaryUnaryMultiCallable[_administration_pb2.RevokeTokensRequest, _administration_pb2.RevokeTokensResponse]  # type: ignore[assignment]
     """RevokeTokens makes tokens good no more; a bot that is connected with one of them has to leave."""
+    Challenge: _aio.UnaryUnaryMultiCallable[_administration_pb2.ChallengeRequest, _administration_pb2.ChallengeResponse]  # type: ignore[assignment]
+    """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
     GetStatus: _aio.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]  # type: ignore[assignment]
     """GetStatus tells what the server does at this moment."""
     StopServer: _aio.UnaryUnaryMultiCallable[_administration_pb2.StopServerRequest, _administration_pb2.StopServerResponse]  # type: ignore[assignment]
@@ -134,6 +138,14 @@ class AdministrationServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.RevokeTokensResponse, _abc.Awaitable[_administration_pb2.RevokeTokensResponse]]:
         """RevokeTokens makes tokens good no more; a bot that is connected with one of them has to leave."""
+
+    @_abc_1.abstractmethod
+    def Challenge(
+        self,
+        request: _administration_pb2.ChallengeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.ChallengeResponse, _abc.Awaitable[_administration_pb2.ChallengeResponse]]:
+        """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
 
     @_abc_1.abstractmethod
     def GetStatus(

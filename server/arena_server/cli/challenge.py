@@ -8,41 +8,42 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Db, Socket
 
 if TYPE_CHECKING:
-    from arena_server.store import Progress, Store, Tournament
+    from arena_server.service.reading import Reader
+    from arena_server.store import Progress, Tournament
 
 LOOK_S = 0.5
 """Seconds between two looks at a challenge that is waited for."""
 
 
-def challenge(
+def challenge(  # noqa: PLR0913 - each option is one of the user's choices
     bots: Annotated[
         list[str], typer.Argument(metavar="BOT BOT", help="Registered bots: 'ada', or 'ada 2' for that version.")
     ],
     *,
-    games: Annotated[int, typer.Option(help="How many, each deal from every seat.")] = 10,
+    games: Annotated[int, typer.Option(max=10**9, help="How many, each deal from every seat.")] = 10,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the result and show it.")] = False,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Let two bots play an unrated match on a standing server, beside its season; works also while the server runs."""
     from arena_server.cli.leaderboard import print_leaderboard
-    from arena_server.cli.output import opened, show_json
-    from arena_server.service.reading import StoreReader
-    from arena_server.store import challenges
+    from arena_server.cli.output import administrator, reader, show_json
 
-    with opened(db, quiet=as_json) as store:
-        made = challenges.challenge(store.database, bots, games)
-        if not as_json:
-            _tell(made)
-        elif not wait:
-            show_json({"challenge": made.name, "bots": list(made.spec.labels), "games": games})
-        if not wait:
-            return
-        held = _wait(store, made, quiet=as_json)
-        print_leaderboard(StoreReader(store), held.name, as_json=as_json)
+    with administrator(db, server, quiet=as_json) as office:
+        made = office.challenge(bots, games)
+    if not as_json:
+        _tell(made)
+    elif not wait:
+        show_json({"challenge": made.name, "bots": list(made.spec.labels), "games": games})
+    if not wait:
+        return
+    with reader(db, server, None, quiet=True) as source:
+        held = _wait(source, made, quiet=as_json)
+        print_leaderboard(source, held.name, as_json=as_json)
     if held.called_off:
         raise typer.Exit(1)
 
@@ -54,18 +55,16 @@ def _tell(made: Tournament) -> None:
     print(f"look with: arena leaderboard --tournament {made.name}", flush=True)
 
 
-def _wait(store: Store, made: Tournament, *, quiet: bool) -> Tournament:
+def _wait(source: Reader, made: Tournament, *, quiet: bool) -> Tournament:
     """The challenge once it is over; progress is told on standard error."""
-    from arena_server.store import queries
-
     told = None
-    while (held := queries.tournament(store, made.name)).status != "finished":
-        progress = queries.progress(store, held)
+    while (details := source.details(made.name)).tournament.status != "finished":
+        progress = details.progress
         if not quiet and progress != told and progress.planned:
             told = progress
             print(_shown(progress), file=sys.stderr, flush=True)
         time.sleep(LOOK_S)
-    return held
+    return details.tournament
 
 
 def _shown(progress: Progress) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena_server.store import Store, admissions, registry
+from arena_server.store import Store, Tournament, admissions, challenges, registry
 from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
@@ -37,6 +37,9 @@ class Administrator(Protocol):
 
     def revoke(self, bot: str, beginning: str) -> int:
         """Takes the token that begins so away, or all; how many."""
+
+    def challenge(self, bots: Sequence[str], games: int) -> Tournament:
+        """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
 
 
 class StoreAdministrator:
@@ -72,6 +75,10 @@ class StoreAdministrator:
     def revoke(self, bot: str, beginning: str) -> int:
         """Takes the token that begins so away, or all; how many."""
         return registry.revoke(self._database, bot, beginning)
+
+    def challenge(self, bots: Sequence[str], games: int) -> Tournament:
+        """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
+        return challenges.challenge(self._database, bots, games)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from arena.v1 import administration_pb2_grpc
 from arena_server.service import administration_messages as messages
 from arena_server.service.administering import ServerStatus, StoreAdministrator
 from arena_server.service.answering import Context, Desk
-from arena_server.store import Store
+from arena_server.service.messages import tournament_message
+from arena_server.store import Store, queries
 
 
 class Controls(Protocol):
@@ -31,6 +32,7 @@ class Administration(administration_pb2_grpc.AdministrationServicer):
     """
 
     def __init__(self, store: Store, controls: Controls) -> None:
+        self._store = store
         self._administrator = StoreAdministrator(store)
         self._controls = controls
         self._desk = Desk()
@@ -101,6 +103,15 @@ class Administration(administration_pb2_grpc.AdministrationServicer):
 
         def answer() -> pb.RevokeTokensResponse:
             return pb.RevokeTokensResponse(revoked=self._administrator.revoke(request.bot, request.beginning))
+
+        return await self._desk.answer(context, answer)
+
+    async def Challenge(self, request: pb.ChallengeRequest, context: Context) -> pb.ChallengeResponse:  # noqa: N802
+        """An unrated match."""
+
+        def answer() -> pb.ChallengeResponse:
+            made = self._administrator.challenge(request.bots, request.games)
+            return pb.ChallengeResponse(tournament=tournament_message(made, queries.progress(self._store, made)))
 
         return await self._desk.answer(context, answer)
 

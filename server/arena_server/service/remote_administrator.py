@@ -11,6 +11,8 @@ from arena_server.model import UserError
 from arena_server.service import administration_messages as messages
 from arena_server.service.administering import ServerStatus
 from arena_server.service.dialling import LOCAL, Dialled
+from arena_server.service.messages import tournament_of
+from arena_server.store import Tournament
 from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
@@ -66,6 +68,11 @@ class RemoteAdministrator(Dialled):
         request = pb.RevokeTokensRequest(bot=bot, beginning=beginning)
         revoked: int = self.ask(self._stub.RevokeTokens, request).revoked
         return revoked
+
+    def challenge(self, bots: Sequence[str], games: int) -> Tournament:
+        """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
+        answer = self.ask(self._stub.Challenge, pb.ChallengeRequest(bots=bots, games=games))
+        return tournament_of(answer.tournament)[0]
 
     def status(self) -> ServerStatus:
         """What the server does now."""

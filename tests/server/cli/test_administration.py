@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from here import Arena, Done
 from serving import administered
+from tournaments import versions_spec
 
-from arena_server.store import Store, registry
+from arena_server.store import Store, queries, registry
 
 COMMANDS = [
     ("bots", "list"),
@@ -28,6 +30,7 @@ COMMANDS = [
     ("token", "new", "ada"),
     ("token", "rotate", "bob"),
     ("bots", "list"),
+    ("challenge", "ada", "bob"),
     ("token", "revoke", "bob", "arena_wrong"),
     ("token", "revoke", "ada"),
     ("token", "revoke", "nobody"),
@@ -77,6 +80,22 @@ def test_a_quota_is_told(arena: Arena, address: str) -> None:
     refused = add(registry.MAX_VERSIONS_A_DAY)
     assert (refused.code, refused.out) == (2, "")
     assert "arena: Ada has added 10 versions within a day - come again tomorrow" in refused.err
+
+
+def test_a_challenge(arena: Arena, address: str, tmp_path: Path) -> None:
+    for name in ("ada", "bob"):
+        assert arena("bots", "add", name, "--owner", name, "--server", address).code == 0
+    with Store.open(str(tmp_path / "served.db")) as store:
+        with store.lock(store.enter(replace(versions_spec(), entrants=()), name="spring").tournament) as lock:
+            store.begin_run(lock.tournament, {"house": []})
+        told = arena("challenge", "ada", "bob 1", "--games", "4", "--server", address)
+        assert (told.code, told.out.splitlines()[0]) == (0, "challenge-1: ada 1 against bob 1, 4 games, unrated")
+        assert queries.tournament(store, "challenge-1").spec.games == 4
+    made = arena("challenge", "bob", "ada", "--server", address, "--json").json
+    assert made == {"challenge": "challenge-2", "bots": ["bob 1", "ada 1"], "games": 10}
+    for games, why in ((3, "multiple"), (-2, "games"), (1000, "at most")):
+        refused = arena("challenge", "ada", "bob", "--games", str(games), "--server", address)
+        assert (refused.code, why in refused.err) == (2, True), refused
 
 
 @pytest.mark.parametrize(
