@@ -77,7 +77,10 @@ def admission(
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the admission tests of a version, and the game in which the last one failed."""
+    """Show the admission tests of a version.
+
+    Of the last one that failed, the game is shown, too.
+    """
     from arena_server.cli.game_report import report_dict, report_text
     from arena_server.cli.grids import Column, Grid
     from arena_server.cli.output import administrator, show, show_json
