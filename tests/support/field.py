@@ -141,7 +141,8 @@ class Field:
         self.socket = f"unix:{self._folder.name}/socket"
         self.companions: list[Companion] = []
         try:
-            self.server: Server = self.site.serve("--bot", "random", "--socket", self.socket.removeprefix("unix:"))
+            options = ("--bot", "random", "--no-admission")
+            self.server: Server = self.site.serve(*options, "--socket", self.socket.removeprefix("unix:"))
             self.companions += [Companion(folder, name, self.address, self.token(name)) for name in COMPANIONS]
             wait_for(lambda: len(self.server.events("game")) >= 6, "the first games")
             self.before = self._pace_of(busy, QUIET_S)
