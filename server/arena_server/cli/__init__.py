@@ -39,6 +39,7 @@ COMMANDS = {
     "serve": "Serve a season: bots dial in and play rated games until the server is stopped.",
     "server": "See what a standing server does, or stop it.",
     "watch": "Watch the games that a server plays now.",
+    "season": "List seasons and end them: freeze, close, archive.",
     "join": "Let a bot on this machine play on a server elsewhere.",
     "challenge": "Let two bots play an unrated match on a standing server.",
     "bots": "Register, list, show and retire bots that play on a standing server.",

@@ -87,11 +87,11 @@ def _standing_rows(board: Leaderboard, analysis: Analysis, *, draws: bool) -> It
             f"{standing.rating.conservative:.2f}",
             won_lost(standing, draws=draws),
             str(analysis.pairs[place]),
-            _signed(strength.value) if strength else "-",
-            _interval(strength) if strength else "-",
+            signed(strength.value) if strength else "-",
+            interval(strength) if strength else "-",
             *([_resampled(analysis, place)] if analysis.resampled else []),
-            _range(*ranks) if ranks else "-",
-            f"{_signed(over.value)} ({_interval(over)})" if over else "-",
+            rank_range(*ranks) if ranks else "-",
+            f"{signed(over.value)} ({interval(over)})" if over else "-",
             _percent(over.positive) if over else "-",
         )
 
@@ -102,8 +102,8 @@ def seats_grid(analysis: Analysis) -> Grid:
     rows = (
         (
             letter,
-            _signed(seat.advantage.value),
-            _interval(seat.advantage),
+            signed(seat.advantage.value),
+            interval(seat.advantage),
             "-" if seat.score is None else _percent(seat.score),
             str(seat.games),
         )
@@ -176,7 +176,7 @@ def full_dict(selection: Selection, analysis: Analysis, sample: Sample) -> dict[
         "chosen": {**asdict(sample), "games": len(selection.games)},
         "standings": rows,
         "seats": {
-            letter: {"elo": _estimate_dict(seat.advantage), "score": seat.score, "games": seat.games}
+            letter: {"elo": estimate_dict(seat.advantage), "score": seat.score, "games": seat.games}
             for letter, seat in zip(SEATS, analysis.seats, strict=False)
         },
         "anchors": anchors.told(board.tournament, analysis.fit.anchors),
@@ -187,7 +187,7 @@ def full_dict(selection: Selection, analysis: Analysis, sample: Sample) -> dict[
             {
                 "rank": ranks[one],
                 "below_by_elo": ranks[other],
-                "elo": _estimate_dict(over := analysis.fit.difference(other, one)),
+                "elo": estimate_dict(over := analysis.fit.difference(other, one)),
                 "superiority": over.positive,
             }
             for one, other in analysis.disagreements(order)
@@ -212,19 +212,21 @@ def _standing_extras(analysis: Analysis, order: Sequence[int], row: int) -> dict
     ranks = analysis.ranges.get(place)
     return {
         "pairs": analysis.pairs[place],
-        "elo": _estimate_dict(analysis.strengths[place]),
+        "elo": estimate_dict(analysis.strengths[place]),
         "resampled": list(bounds) if (bounds := analysis.resampled.get(place)) else None,
         "rank_range": list(ranks) if ranks else None,
-        "over_next": _estimate_dict(over),
+        "over_next": estimate_dict(over),
         "superiority": over.positive if over else None,
     }
 
 
-def _estimate_dict(estimate: Estimate | None) -> dict[str, float] | None:
+def estimate_dict(estimate: Estimate | None) -> dict[str, float] | None:
+    """The JSON form."""
     return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _signed(elo: float) -> str:
+def signed(elo: float) -> str:
+    """``+12``."""
     return f"{round(elo):+d}"
 
 
@@ -232,16 +234,18 @@ def _magnitude(estimate: Estimate) -> str:
     return str(round(estimate.value))
 
 
-def _interval(estimate: Estimate) -> str:
-    return f"{_signed(estimate.low)}..{_signed(estimate.high)}"
+def interval(estimate: Estimate) -> str:
+    """``-3..+40``, of 95 %."""
+    return f"{signed(estimate.low)}..{signed(estimate.high)}"
 
 
 def _resampled(analysis: Analysis, place: int) -> str:
     bounds = analysis.resampled.get(place)
-    return f"{_signed(bounds[0])}..{_signed(bounds[1])}" if bounds else "-"
+    return f"{signed(bounds[0])}..{signed(bounds[1])}" if bounds else "-"
 
 
-def _range(best: int, worst: int) -> str:
+def rank_range(best: int, worst: int) -> str:
+    """``2-4``."""
     return str(best) if best == worst else f"{best}-{worst}"
 
 

@@ -101,6 +101,11 @@ def _status(held: Tournament) -> str:
     return held.status if held.stopped is None else f"stopped at {held.stopped}"
 
 
+def games_dict(progress: Progress) -> dict[str, int]:
+    """How many games are where, as JSON."""
+    return {"planned": progress.planned, "finished": progress.finished, "open": progress.open}
+
+
 def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
     """The JSON form; the secret is null until it may be known."""
     from arena_server.store import stopping
@@ -111,7 +116,7 @@ def tournament_dict(held: Tournament, progress: Progress) -> dict[str, Any]:
         "status": held.status,
         "called_off": held.called_off or None,
         "stop": stopping.as_dict(held),
-        "games": {"planned": progress.planned, "finished": progress.finished, "open": progress.open},
+        "games": games_dict(progress),
         "contract": held.spec.contract(),
         "commitment": held.terms[0].commitment,
         "public_seed": held.public_seed,

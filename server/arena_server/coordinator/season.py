@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -17,9 +18,9 @@ from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
 from arena_server.model import Entrant
 from arena_server.referee.guests import Present
-from arena_server.store import Parked, Store, Tournament, registry
+from arena_server.store import Parked, Phase, Store, Tournament, registry, seasons
 from arena_server.store.dealing import shuffled
-from arena_server.store.schedule import planned_games
+from arena_server.store.schedule import FrozenError, planned_games
 
 _DAY = 86_400
 
@@ -41,6 +42,7 @@ class Season(Served):
         self._ages: dict[tuple[str, str], int] = {}  # of the registry's versions, the oldest first
         self._newest: dict[str, Entrant] = {}  # the version that plays, by the name of the bot
         self._ticked = False  # whether the registry was looked at since the last planning
+        self._phase = Phase.OPEN
 
     # Planning
 
@@ -62,6 +64,14 @@ class Season(Served):
         self._party.look()
         if self._stopping:
             return
+        if self._phase is not Phase.OPEN:
+            await self.floor.guests.see_off(self._playing(), {})
+            return
+        with suppress(FrozenError):  # since the last look
+            await self._grow()
+
+    async def _grow(self) -> None:
+        """New entrants, new games."""
         if self._ticked:  # those who come within a tick are one amendment
             self._ticked = False
             self._choose()
@@ -188,9 +198,10 @@ class Season(Served):
         return mine | self._party.elsewhere.keys()
 
     async def _watch(self) -> None:
-        """Looks at the registry now and then: it changes while the season goes on."""
+        """Looks at the registry and at the season itself now and then: they change while it goes on."""
         database, before = self._store.database, set[Entrant]()
         while True:
+            await self._look_at_phase()
             await self.floor.guests.check(await self._recorder.call(registry.identities, database))
             self._know(await self._recorder.call(registry.versions, database))
             now = {one.entrant for one in self.floor.guests.present()}
@@ -201,6 +212,23 @@ class Season(Served):
             self._ticked = True
             self._wake.set()
             await asyncio.sleep(TICK)
+
+    async def _look_at_phase(self) -> None:
+        """An organiser ends it: nobody joins any more and nothing is planned, what is planned is played."""
+        name = self.tournament.name
+        found = await self._recorder.call(seasons.phase, self._store.database, self.tournament)
+        if found is not self._phase:
+            self._phase = found
+            self.watcher.notes(f"{name} is {found}: {_MEANS[found].format(name)}")
+
+
+_MEANS = {
+    Phase.FROZEN: "nobody joins and no game is planned any more; once those planned are over: arena season close {}",
+    Phase.CLOSING: "its closing round-robin is played",
+    Phase.CLOSED: "its closing round-robin is over: arena season archive {}",
+    Phase.ARCHIVED: "it is finished; another --season begins the next one",
+}
+"""What follows from a phase that a season has come to."""
 
 
 def _key(entrant: Entrant) -> tuple[str, str]:

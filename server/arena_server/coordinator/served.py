@@ -57,11 +57,15 @@ class Served(Coordinator):
     Args:
         tournament: as its lock gives it.
         floor: where, and with whom.
+
+    Attributes:
+        patience: seconds for which a planned game waits for a bot that is away.
     """
 
     def __init__(self, store: Store, tournament: Tournament, watcher: Watcher, floor: Floor) -> None:
         super().__init__(store, tournament, floor.game, floor.executor, watcher)
         self.floor = floor
+        self.patience = AWAY
         self._party = floor.seating.join(self._wake.set, beside=tournament.purpose.beside)
         self._away: dict[int, float] = {}  # since when a seat of a planned game is, by its number
 
@@ -100,7 +104,7 @@ class Served(Coordinator):
     def _has_waited(self, turn: Turn) -> bool:
         """Whether a turn has waited long enough for a bot that is away."""
         waited = time.monotonic() - self._away.setdefault(turn.planned.number, time.monotonic())
-        return waited > AWAY or self._is_left(turn)
+        return waited > self.patience or self._is_left(turn)
 
     def _release(self, turn: Turn) -> None:
         super()._release(turn)
@@ -121,7 +125,7 @@ class Served(Coordinator):
         planned = turn.planned
         start = self.game.start(planned.deal, len(planned.seats))
         began = datetime.now(UTC).isoformat(timespec="seconds")
-        reason = "a bot has left" if self._is_left(turn) else f"a bot was away for over {AWAY:g} s"
+        reason = "a bot has left" if self._is_left(turn) else f"a bot was away for over {self.patience:g} s"
         return Result(self._assign(turn), Ending.VOID, None, (), (), start.text, began, 0, reason=reason)
 
     def _assign(self, turn: Turn) -> Assignment:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from arena_server.coordinator.closing import Closing
 from arena_server.coordinator.coordinator import GRACE, Interrupted
 from arena_server.coordinator.recorder import Recorder
 from arena_server.coordinator.served import TICK, Floor, Served
@@ -20,6 +21,8 @@ AT_ONCE = 16
 """Side events that are played at the same time: each has a lock and a thread."""
 ABSENCE = 600.0
 """Seconds for which a challenge waits for its bots to be there; then it is called off."""
+PATIENCE = 86_400.0
+"""Seconds for which a game of a closing waits for a bot that is away, unless the organiser says otherwise."""
 
 
 class SideEvents:
@@ -32,11 +35,13 @@ class SideEvents:
 
     Attributes:
         grace: seconds that running games have to finish once it stops.
+        patience: seconds for which a game of a closing waits for a bot that is away.
         served: names, as they count, of all tournaments that servers of this database play and have played.
     """
 
     def __init__(self, store: Store, floor: Floor, watcher: Callable[[str], Watcher], facts: Mapping[str, Any]) -> None:
         self.grace = GRACE
+        self.patience = PATIENCE
         self.served = queries.served(store)
         self._store = store
         self._floor = floor
@@ -139,7 +144,7 @@ class SideEvents:
         watcher = self._watcher(held.name)
         await self._recorder.call(self._store.begin_run, held, self._facts)
         watcher.notes(f"{' against '.join(held.spec.labels)} begins")
-        self._playing[held.id] = coordinator = Served(self._store, held, watcher, self._floor)
+        self._playing[held.id] = coordinator = self._coordinator(held, watcher)
         coordinator.grace = self.grace
         if self._stopping.is_set():  # meanwhile
             coordinator.stop()
@@ -150,10 +155,19 @@ class SideEvents:
             pass
         except BreakdownError:
             raise
-        except Exception as error:  # noqa: BLE001 - it is the fault of this one
+        except Exception as error:
+            if held.purpose is Purpose.CLOSING:
+                raise
             await self._call_off(held, f"it cannot be played: {error}")
         finally:
             del self._playing[held.id]
+
+    def _coordinator(self, held: Tournament, watcher: Watcher) -> Served:
+        if held.purpose is not Purpose.CLOSING:
+            return Served(self._store, held, watcher, self._floor)
+        coordinator = Closing(self._store, held, watcher, self._floor)
+        coordinator.patience = self.patience
+        return coordinator
 
     async def _call_off(self, held: Tournament, why: str) -> None:
         await self._recorder.call(self._store.call_off, held, why)

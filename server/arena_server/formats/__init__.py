@@ -82,6 +82,10 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     if spec.challengers != 1 and form is not FORMATS["gauntlet"]:
         fix = "leave it out, or choose gauntlet"
         raise UserError(f"a {spec.format} has no challengers", spec.challengers, fix, key=("challengers",))
+    if spec.owners and form is not FORMATS["round-robin"]:
+        raise UserError(f"a {spec.format} knows no owners", "", "choose round-robin", key=("format",))
+    if spec.owners and len(spec.owners) != len(spec.entrants):
+        raise UserError("owners of other entrants", len(spec.owners), f"name one for each of {len(spec.entrants)}")
     if spec.probation.then == "cancel" and form.places is not None:
         what = f"games of a {spec.format} cannot be taken off: who meets next depends on them"
         raise UserError(what, "cancel", "choose forfeit", key=("probation", "then"))

@@ -17,6 +17,8 @@ from arena_server.model import Pairing, Spec
 def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
     """All pairings that are missing from the closed stages: at first the whole tournament; None where none is.
 
+    Entrants of one owner do not meet, where the spec says who they are.
+
     ``spec.games`` is what each pair of entrants plays (with more than two seats: each combination), one pairing for
     every rotation of the seats. Each pass over the rounds moves the first seat on to the next entrant.
 
@@ -24,7 +26,12 @@ def plan(spec: Spec, closed: Sequence[Stage]) -> Sequence[Pairing] | None:
         UserError: too few entrants, one of them twice, or a number of games that is no multiple of the seats.
     """
     check(spec)
-    return missing(spec, _tables(len(spec.entrants), spec.seats), closed)
+    tables = _tables(len(spec.entrants), spec.seats)
+    return missing(spec, (table for table in tables if _may_meet(spec, table)), closed)
+
+
+def _may_meet(spec: Spec, table: Table) -> bool:
+    return not spec.owners or len({spec.owners[entrant] for entrant in table}) == len(table)
 
 
 def _tables(entrants: int, seats: int) -> Iterator[Table]:

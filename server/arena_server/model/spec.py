@@ -72,6 +72,8 @@ class Spec:
         suite: listed deals as sorted pairs, which are played in turn; empty where they are shuffled.
         variants: deal options like ``deals``, which shuffled deals have in turn; empty where all have the same.
         beside: what a server plays it for beside its season; None where it does not.
+        owners: a number for each entrant, equal ones do not meet; empty where everybody may meet.
+        frozen: of a season: number of its last game, from when on there are no new ones; None while it goes on.
     """
 
     entrants: tuple[Entrant, ...]
@@ -93,6 +95,8 @@ class Spec:
     variants: tuple[tuple[tuple[str, str], ...], ...] = ()
     probation: Probation = Probation()
     beside: Purpose | None = None
+    owners: tuple[int, ...] = ()
+    frozen: int | None = None
 
     @property
     def purpose(self) -> Purpose:
@@ -120,6 +124,8 @@ class Spec:
             "variants": ([dict(options) for options in self.variants], []),
             "probation": (asdict(self.probation), asdict(Probation())),
             "purpose": (self.beside, None),
+            "owners": (list(self.owners), []),
+            "frozen": (self.frozen, None),
         }
         return {
             "game": self.game,
@@ -151,6 +157,8 @@ class Spec:
             suite=tuple(tuple(sorted(deal.items())) for deal in data.get("suite", ())),
             variants=tuple(tuple(sorted(options.items())) for options in data.get("variants", ())),
             probation=Probation(**data.get("probation", {})),
+            owners=tuple(data.get("owners", ())),
+            frozen=data.get("frozen"),
             beside=Purpose(data["purpose"]) if "purpose" in data else None,
             **plain,
         )

@@ -113,7 +113,7 @@ class Serving:
             found = queries.tournament(store, self.settings.season)
         except MissingError:
             return store.enter(self.spec, name=self.settings.season).tournament
-        held = replace(found.spec, entrants=(), late=(), withdrawn=())
+        held = replace(found.spec, entrants=(), late=(), withdrawn=(), frozen=None)
         differences = contracts.differences(held, replace(self.spec, entrants=()))
         if differences:
             fix = "give the same settings again, or begin another season with its own name"
@@ -145,6 +145,7 @@ class Serving:
             season = Season(store, tournament, scribe, floor)
             beside = SideEvents(store, floor, scribe.of, self._facts())
             season.grace = beside.grace = self.settings.grace
+            beside.patience = 3600 * self.settings.closing_wait
             admission = Admission(store, tournament.spec, floor, self.tester.entrant, scribe)
             scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
             scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)

@@ -49,6 +49,7 @@ class ServeSettings(BaseSettings):
         default=True, description="Whether a bot from elsewhere is tested before it plays rated games."
     )
     retry_after: float = Field(2.0, description="Seconds after which bots look for a server that stopped.", ge=0)
+    closing_wait: float = Field(24.0, description="Hours that games of a closing wait for a bot that is away.", ge=0)
     dev: bool = Field(default=False, description="Whether clients may ask what services there are (reflection).")
 
     def check(self) -> None:

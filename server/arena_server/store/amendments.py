@@ -26,19 +26,19 @@ def extend(database: Database, tournament: Tournament, given: Spec) -> Tournamen
     """Lets a contract grow; see ``Store.extend``."""
     with database.write() as connection:
         schedule.check_epoch(connection, tournament)
-        held = tournaments.by_id(connection, tournament.id)
+        held = _growing(connection, tournament)
         spec = contracts.grown(held.name, held.spec, given, _next_stage(connection, held))
         if held.stopped is not None and spec != held.spec:
             what = f"tournament {held.name} was stopped: what it asked is known"
             raise UserError(what, held.spec.stop, "start another with --name or --new")
-        return held if spec == held.spec else _amend(connection, held, spec)
+        return held if spec == held.spec else amend(connection, held, spec)
 
 
 def withdraw(database: Database, tournament: Tournament, entrant: int) -> Tournament:
     """Takes an entrant out; see ``Store.withdraw``."""
     with database.write() as connection:
         schedule.check_epoch(connection, tournament)
-        held = tournaments.by_id(connection, tournament.id)
+        held = _growing(connection, tournament)
         if entrant in dict(held.spec.withdrawn):
             raise UserError("this bot is withdrawn already", held.spec.labels[entrant], "there is nothing left to do")
         return _withdraw(connection, held, entrant)
@@ -62,7 +62,14 @@ def _withdraw(connection: Connection, held: Tournament, entrant: int) -> Tournam
     cancelled = _open_games(connection, held, entrant)
     _cancel(connection, held, cancelled)
     since = stage - 1 if cancelled else stage
-    return _amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
+    return amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
+
+
+def _growing(connection: Connection, tournament: Tournament) -> Tournament:
+    """It as it is now; raises FrozenError for one that changes no more."""
+    held = tournaments.by_id(connection, tournament.id)
+    schedule.check_not_frozen(held)
+    return held
 
 
 def _next_stage(connection: Connection, tournament: Tournament) -> int:
@@ -85,8 +92,8 @@ def _cancel(connection: Connection, tournament: Tournament, numbers: Sequence[in
     connection.execute(update(GAME).where(of, GAME.c.number.in_(numbers)).values(status=GameStatus.CANCELLED))
 
 
-def _amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
-    """Writes the next amendment, and what follows from it."""
+def amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
+    """Writes the next amendment, and what follows from it; the tournament as it is then."""
     secret = tournaments.new_secret(spec)
     amendment = journal.Amendment(
         number=len(held.terms),

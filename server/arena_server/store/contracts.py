@@ -13,6 +13,7 @@ from arena_server import formats
 from arena_server.model import ArenaError, Entrant, Spec, UserError, canonical_json
 from arena_server.store.views import Extent
 
+_NUMBERS = ("games", "rounds", "frozen")
 _GROWS = "grows"
 """The one key of a contract that is told as what it adds to the one before it."""
 
@@ -53,6 +54,10 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
 
 def follows(before: Spec, after: Spec, stage: int) -> bool:
     """Whether an amendment that holds from that stage on can have made the one into the other."""
+    if before.frozen is not None:
+        return False
+    if after.frozen is not None:
+        return after == replace(before, frozen=after.frozen) and formats.find(before.format).open_ended
     old = len(before.entrants)
     out = after.withdrawn[len(before.withdrawn) :]
     expected = replace(
@@ -99,7 +104,7 @@ def _added(before: Spec, after: Spec) -> str:
         "late": after.late[had.late :],
         "withdrawn": after.withdrawn[had.withdrawn :],
     }
-    numbers = {key: getattr(after, key) for key in ("games", "rounds") if getattr(after, key) != getattr(before, key)}
+    numbers = {key: getattr(after, key) for key in _NUMBERS if getattr(after, key) != getattr(before, key)}
     return canonical_json({_GROWS: {**{key: items for key, items in added.items() if items}, **numbers}}).decode()
 
 
@@ -132,8 +137,7 @@ def _next(before: Spec, told: str) -> Spec:
             entrants=before.entrants + tuple(map(Entrant.from_dict, grows.get("entrants", ()))),
             late=before.late + tuple((entrant, stage) for entrant, stage in grows.get("late", ())),
             withdrawn=before.withdrawn + tuple((entrant, stage) for entrant, stage in grows.get("withdrawn", ())),
-            games=grows.get("games", before.games),
-            rounds=grows.get("rounds", before.rounds),
+            **{key: grows[key] for key in _NUMBERS if key in grows},
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _damaged(told) from None
@@ -177,7 +181,7 @@ def _asked(held: Spec, given: Spec) -> Spec:
     out = dict(held.withdrawn)
     wanted = set(given.entrants) if out else set()
     named = [one for place, one in enumerate(held.entrants) if place not in out or one in wanted]
-    return replace(held, entrants=tuple(named), late=(), withdrawn=())
+    return replace(held, entrants=tuple(named), late=(), withdrawn=(), frozen=None)
 
 
 def _most(before: Spec, after: Spec) -> Spec:
@@ -188,7 +192,12 @@ def _most(before: Spec, after: Spec) -> Spec:
         most = replace(most, games=after.games)
     if "rounds" in grows and (after.rounds or 0) > (before.rounds or 0):
         most = replace(most, rounds=after.rounds)
-    if "entrants" in grows and before.stop is None and after.entrants[: len(before.entrants)] == before.entrants:
+    if (
+        "entrants" in grows
+        and before.stop is None
+        and not before.owners
+        and after.entrants[: len(before.entrants)] == before.entrants
+    ):
         most = replace(most, entrants=after.entrants)
     return most
 
@@ -201,8 +210,8 @@ def _late(old: int, new: int, stage: int) -> tuple[tuple[int, int], ...]:
 def _growth(held: Spec) -> str:
     form = held.format
     words = {"games": "more games", "rounds": "more rounds", "entrants": "further bots behind the others"}
-    if held.stop is not None:
-        del words["entrants"]  # its question is asked of those who were there
+    if held.stop is not None or held.owners:
+        del words["entrants"]  # a question is asked of those who were there; nobody says whose a new one is
     grows = [words[key] for key in formats.find(form).grows if key in words]
     if not grows:
         return f"a {form} is drawn once and cannot grow: give the same again, or --new to start afresh"

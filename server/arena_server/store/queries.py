@@ -14,6 +14,7 @@ from arena_engine.record import GameRecord
 from arena_server.formats import active
 from arena_server.model import About, ArenaError, Ending, Purpose, Result, UserError
 from arena_server.store import descriptions, journal, lists, meetings, records, samples, standings
+from arena_server.store import seasons as _seasons
 from arena_server.store.crosstable import Crosstable
 from arena_server.store.crosstable import crosstable as _crosstable
 from arena_server.store.lists import Appearance, Choice, GameSummary, MissingError, Page, find_bots, nearest
@@ -23,7 +24,7 @@ from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
 from arena_server.store.tournaments import BESIDE, find, load
-from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Standing, Tournament
+from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Season, Standing, Tournament
 
 _MAIN = TOURNAMENT.c.purpose.not_in(BESIDE)
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
@@ -101,6 +102,18 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     if not known or name is None:
         raise MissingError("no tournament yet in this database", store.label, "play one: arena run-tournament")
     raise MissingError("no such tournament", repr(name), nearest(name, known))
+
+
+def seasons(store: Store) -> list[Season]:
+    """The seasons, the newest first."""
+    with store.database.read() as connection:
+        return _seasons.seasons(connection)
+
+
+def season(store: Store, name: str) -> Season:
+    """The season of that name, without regard to case; raises UserError where there is none."""
+    with store.database.read() as connection:
+        return _seasons.find(connection, name)
 
 
 def abouts(store: Store, tournament: Tournament) -> tuple[About, ...]:

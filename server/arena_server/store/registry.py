@@ -326,6 +326,17 @@ def _admission(owner: str, why: str | None) -> str:
     return "new" if why is None else f"failed: {why}" if why else "admitted"
 
 
+def owners(connection: Connection) -> dict[tuple[str, str], int]:
+    """Of every version that plays, by the bot's name as it counts: its owner's number; 0 for those of the house."""
+    query = (
+        select(BOT.c.name_key, VERSION.c.name, OWNER.c.id, OWNER.c.name_key.label("owner_key"))
+        .join(BOT, BOT.c.id == VERSION.c.bot_id)
+        .join(OWNER, OWNER.c.id == BOT.c.owner_id)
+        .where(VERSION.c.retired_at.is_(None))
+    )
+    return {(row.name_key, row.name): 0 if row.owner_key == HOUSE else row.id for row in connection.execute(query)}
+
+
 def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: bool = True) -> int:
     """The number of the bot."""
     found = _find(connection, bot)

@@ -13,8 +13,8 @@ from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage, season
 from arena_server.formats.matchmaking import Past
 from arena_server.formats.season import Call, Here
-from arena_server.model import ArenaError, Pairing, PlannedGame
-from arena_server.store import advancing
+from arena_server.model import ArenaError, Pairing, PlannedGame, UserError
+from arena_server.store import advancing, tournaments
 from arena_server.store.database import Database
 from arena_server.store.tables import GAME, SEAT, STAGE, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
@@ -45,6 +45,7 @@ def add_stage(  # noqa: PLR0913 - as of the store
         ).one()
         if again and number == stages and _is_planned(connection, tournament, number, pairings, deals):
             return
+        check_not_frozen(tournaments.by_id(connection, tournament.id))
         if number != stages + 1:
             raise ArenaError(f"stage {number} of {tournament.name} cannot follow stage {stages}")
         games = list(planned_games(tournament.name, number, pairings, deals, (last_pairing + 1, last_game + 1)))
@@ -148,6 +149,16 @@ def _planned_stages(connection: Connection, tournament: Tournament) -> Iterator[
             number,
             (Pairing(tuple(row.entrant for row in games)) for _, games in groupby(rows, key=attrgetter("pairing"))),
         )
+
+
+class FrozenError(UserError):
+    """A season changes no more; somebody has frozen it while it went on."""
+
+
+def check_not_frozen(held: Tournament) -> None:
+    """Raises FrozenError for a season that is."""
+    if held.spec.frozen is not None:
+        raise FrozenError(f"{held.name} is frozen", f"game {held.spec.frozen} is its last", "begin another season")
 
 
 def check_epoch(connection: Connection, tournament: Tournament) -> None:

@@ -42,6 +42,7 @@ class Tournament(SQLModel, table=True):
     started_at: str | None = None
     finished_at: str | None = None
     tags: list[str] | None = Field(default=None, sa_type=JSON)
+    closing: int | None = None  # of a season: id of the round-robin that decides it
     anchors: dict[str, float] | None = Field(default=None, sa_type=JSON)  # bots with fixed Bradley-Terry values, in Elo
 
 

@@ -142,11 +142,16 @@ def side_events(database: Database) -> list[SideEvent]:
 def finish(database: Database, tournament: Tournament) -> None:
     """Marks it finished, once."""
     with database.write() as connection:
-        connection.execute(
-            update(TOURNAMENT)
-            .where(TOURNAMENT.c.id == tournament.id, TOURNAMENT.c.status != Status.FINISHED)
-            .values(status=Status.FINISHED, finished_at=now())
-        )
+        mark_finished(connection, tournament)
+
+
+def mark_finished(connection: Connection, tournament: Tournament) -> None:
+    """The same within a transaction."""
+    connection.execute(
+        update(TOURNAMENT)
+        .where(TOURNAMENT.c.id == tournament.id, TOURNAMENT.c.status != Status.FINISHED)
+        .values(status=Status.FINISHED, finished_at=now())
+    )
 
 
 def new_secret(spec: Spec) -> bytes:

@@ -22,7 +22,7 @@ from arena_engine import deals
 from arena_engine.game import Game, find
 from arena_server import formats, ratings
 from arena_server.formats import Counted
-from arena_server.model import Ending, Failure, PlannedGame, Result, UserError, canonical_json
+from arena_server.model import Ending, Failure, PlannedGame, Purpose, Result, UserError, canonical_json
 from arena_server.store import contracts, derived, forfeits, journal, replaying, schedule
 from arena_server.store.entries import closes, game_columns, seat_columns
 from arena_server.store.folding import tally
@@ -220,8 +220,22 @@ class _Verification:
         for number in sorted(self._planned.keys() - {row.number for row in self._games}):
             self._found("the game was deleted", number)
         self._same("planned", self._row.planned, len(self._planned))
-        if self._tournament.status is Status.FINISHED and not form.open_ended:
-            self._same("finished plan", planned.complete, computed=True)
+        if self._spec.frozen is not None:
+            self._same("last game of what is frozen", self._spec.frozen, len(self._planned))
+        if self._row.closing is not None:
+            self._closing(self._row.closing)
+        if self._tournament.status is Status.FINISHED:
+            over = self._spec.frozen is not None if form.open_ended else planned.complete
+            self._same("finished plan", over, computed=True)
+
+    def _closing(self, number: int) -> None:
+        """What decides a season was made for that once it was frozen, and nobody else plays in it."""
+        found = self._connection.execute(select(TOURNAMENT.c.contract).where(TOURNAMENT.c.id == number)).scalar()
+        spec = None if found is None else contracts.spec_of(found)
+        if self._spec.frozen is None or spec is None or spec.purpose is not Purpose.CLOSING:
+            self._found(f"closing is {number}, which is no closing round-robin of a frozen season")
+        elif not {*spec.entrants} <= {*self._spec.entrants}:
+            self._found("others play in the closing round-robin than in the season")
 
     def _results(self) -> dict[int, Counted]:
         """What counts, by number; entries that cannot be read are told of later."""

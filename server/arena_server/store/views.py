@@ -41,11 +41,12 @@ class Extent(NamedTuple):
     withdrawn: int
     games: int
     rounds: int | None
+    frozen: int | None
 
     @classmethod
     def of(cls, spec: Spec) -> Self:
         """All of it."""
-        return cls(len(spec.entrants), len(spec.late), len(spec.withdrawn), spec.games, spec.rounds)
+        return cls(len(spec.entrants), len(spec.late), len(spec.withdrawn), spec.games, spec.rounds, spec.frozen)
 
     def cut(self, spec: Spec) -> Spec:
         """The contract as it was then."""
@@ -58,6 +59,7 @@ class Extent(NamedTuple):
             withdrawn=spec.withdrawn[: self.withdrawn],
             games=self.games,
             rounds=self.rounds,
+            frozen=self.frozen,
         )
 
 
@@ -169,6 +171,42 @@ class Run:
     epoch: int
     started: str
     facts: Mapping[str, Any]
+
+
+class Phase(StrEnum):
+    """How far a season is."""
+
+    OPEN = "open"
+    FROZEN = "frozen"
+    CLOSING = "closing"
+    CLOSED = "closed"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A season, and what decides it.
+
+    Attributes:
+        ladder: the season itself.
+        progress: of its games.
+        closing: the round-robin at its end; None while there is none.
+        closing_progress: of its games; None likewise.
+    """
+
+    ladder: Tournament
+    progress: Progress
+    closing: Tournament | None = None
+    closing_progress: Progress | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """How far it is."""
+        if self.ladder.status is Status.FINISHED:
+            return Phase.ARCHIVED
+        if self.closing is not None:
+            return Phase.CLOSED if self.closing.status is Status.FINISHED else Phase.CLOSING
+        return Phase.OPEN if self.ladder.spec.frozen is None else Phase.FROZEN
 
 
 @dataclass(frozen=True, slots=True)

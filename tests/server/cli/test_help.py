@@ -48,7 +48,7 @@ def test_a_command_says_the_same_of_itself(arena: Arena, command: str) -> None:
     assert COMMANDS[command].rstrip(".") in told
 
 
-@pytest.mark.parametrize("group", ["games", "tournaments", "deals", "bots", "token", "server"])
+@pytest.mark.parametrize("group", ["games", "tournaments", "deals", "bots", "token", "server", "season"])
 def test_a_group_tells_of_its_commands_in_whole_sentences(arena: Arena, group: str) -> None:
     _, below = arena(group, "--help").out.split("Commands:\n")
     assert below
@@ -58,7 +58,14 @@ def test_a_group_tells_of_its_commands_in_whole_sentences(arena: Arena, group: s
 # run-tournament has words of its own for them; bridge is a bot, and prints nothing.
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in {"run-tournament", "bridge"}])
 def test_shared_options_are_everywhere(arena: Arena, command: str) -> None:
-    groups = {"games": ["list"], "deals": ["make"], "bots": ["list"], "token": ["new"], "server": ["status"]}
+    groups = {
+        "games": ["list"],
+        "deals": ["make"],
+        "bots": ["list"],
+        "token": ["new"],
+        "server": ["status"],
+        "season": ["list"],
+    }
     told = arena(command, *groups.get(command, []), "--help").out
     assert "--json" in told
     assert ("--db PATH|URL" in told) == (command not in {"deals", "version", "doctor", "join", "server", "watch"})

@@ -55,6 +55,26 @@ def test_more_seats_combine_everybody_evenly(seats: int, more: int, passes: int)
     assert set(seen.values()) == {passes * comb(bots - 1, seats - 1)}
 
 
+@given(st.lists(st.integers(0, 3), min_size=3, max_size=8), st.integers(2, 3))
+def test_entrants_of_one_owner_do_not_meet_and_all_others_do(owners: list[int], seats: int) -> None:
+    met = plan(spec(len(owners), 2 * seats, seats, owners=tuple(owners)), ()) or ()
+    strangers = [
+        table for table in combinations(range(len(owners)), seats) if len({owners[one] for one in table}) == seats
+    ]
+    assert Counter(frozenset(pairing.entrants) for pairing in met) == {frozenset(table): 2 for table in strangers}
+    everybody = [pairing.entrants for pairing in plan(spec(len(owners), 2 * seats, seats), ()) or ()]
+    assert [pairing.entrants for pairing in met] == [
+        table for table in everybody if len({owners[one] for one in table}) == seats
+    ]
+
+
+def test_owners_are_told_of_every_entrant_and_to_no_other_format() -> None:
+    with pytest.raises(UserError, match="owners of other entrants"):
+        plan(spec(3, 2, owners=(0, 1)), ())
+    with pytest.raises(UserError, match="knows no owners"):
+        plan(spec(3, 2, format="gauntlet", owners=(0, 1, 2)), ())
+
+
 def test_each_pass_moves_the_first_seat_on() -> None:
     assert tables(3, 9, seats=3) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
 
