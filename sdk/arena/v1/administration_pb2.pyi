@@ -515,6 +515,282 @@ class ChallengeResponse(_message.Message):
 Global___ChallengeResponse: _TypeAlias = ChallengeResponse  # noqa: Y015
 
 @_typing.final
+class Season(_message.Message):
+    """Season is a season and what decides it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    CLOSING_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def ladder(self) -> _leaderboard_pb2.Tournament:
+        """The season itself."""
+
+    @_builtins.property
+    def closing(self) -> _leaderboard_pb2.Tournament:
+        """The round-robin at its end; absent while there is none."""
+
+    def __init__(
+        self,
+        *,
+        ladder: _leaderboard_pb2.Tournament | None = ...,
+        closing: _leaderboard_pb2.Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_closing", b"_closing", "closing", b"closing", "ladder", b"ladder"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_closing", b"_closing", "closing", b"closing", "ladder", b"ladder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__closing: _TypeAlias = _typing.Literal["closing"]  # noqa: Y015
+    _WhichOneofArgType__closing: _TypeAlias = _typing.Literal["_closing", b"_closing"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__closing) -> _WhichOneofReturnType__closing | None: ...
+
+Global___Season: _TypeAlias = Season  # noqa: Y015
+
+@_typing.final
+class ListSeasonsRequest(_message.Message):
+    """ListSeasonsRequest asks for all."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSeasonsRequest: _TypeAlias = ListSeasonsRequest  # noqa: Y015
+
+@_typing.final
+class ListSeasonsResponse(_message.Message):
+    """ListSeasonsResponse is all seasons."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def seasons(self) -> _containers.RepeatedCompositeFieldContainer[Global___Season]:
+        """The newest first."""
+
+    def __init__(
+        self,
+        *,
+        seasons: _abc.Iterable[Global___Season] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seasons", b"seasons"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSeasonsResponse: _TypeAlias = ListSeasonsResponse  # noqa: Y015
+
+@_typing.final
+class GetSeasonRequest(_message.Message):
+    """GetSeasonRequest asks for one season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    season: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        season: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSeasonRequest: _TypeAlias = GetSeasonRequest  # noqa: Y015
+
+@_typing.final
+class GetSeasonResponse(_message.Message):
+    """GetSeasonResponse is one season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___Season:
+        """It."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___Season | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSeasonResponse: _TypeAlias = GetSeasonResponse  # noqa: Y015
+
+@_typing.final
+class FreezeSeasonRequest(_message.Message):
+    """FreezeSeasonRequest freezes a season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    season: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        season: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FreezeSeasonRequest: _TypeAlias = FreezeSeasonRequest  # noqa: Y015
+
+@_typing.final
+class FreezeSeasonResponse(_message.Message):
+    """FreezeSeasonResponse is what has become of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___Season:
+        """It."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___Season | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FreezeSeasonResponse: _TypeAlias = FreezeSeasonResponse  # noqa: Y015
+
+@_typing.final
+class CloseSeasonRequest(_message.Message):
+    """CloseSeasonRequest has a season decided."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    TOP_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    season: _builtins.str
+    """Its name."""
+    top: _builtins.int
+    """Only so many, the best by the frozen table; absent: all that still play."""
+    games: _builtins.int
+    """Games between each two; absent: the usual number."""
+    def __init__(
+        self,
+        *,
+        season: _builtins.str = ...,
+        top: _builtins.int | None = ...,
+        games: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_games", b"_games", "_top", b"_top", "games", b"games", "top", b"top"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_games", b"_games", "_top", b"_top", "games", b"games", "season", b"season", "top", b"top"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__games: _TypeAlias = _typing.Literal["games"]  # noqa: Y015
+    _WhichOneofArgType__games: _TypeAlias = _typing.Literal["_games", b"_games"]  # noqa: Y015
+    _WhichOneofReturnType__top: _TypeAlias = _typing.Literal["top"]  # noqa: Y015
+    _WhichOneofArgType__top: _TypeAlias = _typing.Literal["_top", b"_top"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__games) -> _WhichOneofReturnType__games | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__top) -> _WhichOneofReturnType__top | None: ...
+
+Global___CloseSeasonRequest: _TypeAlias = CloseSeasonRequest  # noqa: Y015
+
+@_typing.final
+class CloseSeasonResponse(_message.Message):
+    """CloseSeasonResponse is what has become of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___Season:
+        """It."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___Season | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CloseSeasonResponse: _TypeAlias = CloseSeasonResponse  # noqa: Y015
+
+@_typing.final
+class ArchiveSeasonRequest(_message.Message):
+    """ArchiveSeasonRequest finishes a season."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    WITHOUT_CLOSING_FIELD_NUMBER: _builtins.int
+    season: _builtins.str
+    """Its name."""
+    without_closing: _builtins.bool
+    """Whether its own table decides it."""
+    def __init__(
+        self,
+        *,
+        season: _builtins.str = ...,
+        without_closing: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season", "without_closing", b"without_closing"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ArchiveSeasonRequest: _TypeAlias = ArchiveSeasonRequest  # noqa: Y015
+
+@_typing.final
+class ArchiveSeasonResponse(_message.Message):
+    """ArchiveSeasonResponse is what has become of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEASON_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def season(self) -> Global___Season:
+        """It."""
+
+    def __init__(
+        self,
+        *,
+        season: Global___Season | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["season", b"season"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ArchiveSeasonResponse: _TypeAlias = ArchiveSeasonResponse  # noqa: Y015
+
+@_typing.final
 class GetStatusRequest(_message.Message):
     """GetStatusRequest asks for what the server does."""
 

@@ -75,6 +75,31 @@ class AdministrationStub(object):
                 request_serializer=arena_dot_v1_dot_administration__pb2.ChallengeRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_administration__pb2.ChallengeResponse.FromString,
                 _registered_method=True)
+        self.ListSeasons = channel.unary_unary(
+                '/arena.v1.Administration/ListSeasons',
+                request_serializer=arena_dot_v1_dot_administration__pb2.ListSeasonsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.ListSeasonsResponse.FromString,
+                _registered_method=True)
+        self.GetSeason = channel.unary_unary(
+                '/arena.v1.Administration/GetSeason',
+                request_serializer=arena_dot_v1_dot_administration__pb2.GetSeasonRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.GetSeasonResponse.FromString,
+                _registered_method=True)
+        self.FreezeSeason = channel.unary_unary(
+                '/arena.v1.Administration/FreezeSeason',
+                request_serializer=arena_dot_v1_dot_administration__pb2.FreezeSeasonRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.FreezeSeasonResponse.FromString,
+                _registered_method=True)
+        self.CloseSeason = channel.unary_unary(
+                '/arena.v1.Administration/CloseSeason',
+                request_serializer=arena_dot_v1_dot_administration__pb2.CloseSeasonRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.CloseSeasonResponse.FromString,
+                _registered_method=True)
+        self.ArchiveSeason = channel.unary_unary(
+                '/arena.v1.Administration/ArchiveSeason',
+                request_serializer=arena_dot_v1_dot_administration__pb2.ArchiveSeasonRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_administration__pb2.ArchiveSeasonResponse.FromString,
+                _registered_method=True)
         self.GetStatus = channel.unary_unary(
                 '/arena.v1.Administration/GetStatus',
                 request_serializer=arena_dot_v1_dot_administration__pb2.GetStatusRequest.SerializeToString,
@@ -147,6 +172,41 @@ class AdministrationServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSeasons(self, request, context):
+        """ListSeasons gives the seasons, the newest first, and how far they are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSeason(self, request, context):
+        """GetSeason gives one season.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FreezeSeason(self, request, context):
+        """FreezeSeason lets nobody join a season and no game of it be planned any more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CloseSeason(self, request, context):
+        """CloseSeason has a frozen season decided by a round-robin.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ArchiveSeason(self, request, context):
+        """ArchiveSeason finishes a season that is decided.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetStatus(self, request, context):
         """GetStatus tells what the server does at this moment.
         """
@@ -203,6 +263,31 @@ def add_AdministrationServicer_to_server(servicer, server):
                     servicer.Challenge,
                     request_deserializer=arena_dot_v1_dot_administration__pb2.ChallengeRequest.FromString,
                     response_serializer=arena_dot_v1_dot_administration__pb2.ChallengeResponse.SerializeToString,
+            ),
+            'ListSeasons': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSeasons,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.ListSeasonsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.ListSeasonsResponse.SerializeToString,
+            ),
+            'GetSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSeason,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.GetSeasonRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.GetSeasonResponse.SerializeToString,
+            ),
+            'FreezeSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.FreezeSeason,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.FreezeSeasonRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.FreezeSeasonResponse.SerializeToString,
+            ),
+            'CloseSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.CloseSeason,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.CloseSeasonRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.CloseSeasonResponse.SerializeToString,
+            ),
+            'ArchiveSeason': grpc.unary_unary_rpc_method_handler(
+                    servicer.ArchiveSeason,
+                    request_deserializer=arena_dot_v1_dot_administration__pb2.ArchiveSeasonRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_administration__pb2.ArchiveSeasonResponse.SerializeToString,
             ),
             'GetStatus': grpc.unary_unary_rpc_method_handler(
                     servicer.GetStatus,
@@ -432,6 +517,141 @@ class Administration(object):
             '/arena.v1.Administration/Challenge',
             arena_dot_v1_dot_administration__pb2.ChallengeRequest.SerializeToString,
             arena_dot_v1_dot_administration__pb2.ChallengeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSeasons(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/ListSeasons',
+            arena_dot_v1_dot_administration__pb2.ListSeasonsRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.ListSeasonsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/GetSeason',
+            arena_dot_v1_dot_administration__pb2.GetSeasonRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.GetSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FreezeSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/FreezeSeason',
+            arena_dot_v1_dot_administration__pb2.FreezeSeasonRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.FreezeSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CloseSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/CloseSeason',
+            arena_dot_v1_dot_administration__pb2.CloseSeasonRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.CloseSeasonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ArchiveSeason(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.Administration/ArchiveSeason',
+            arena_dot_v1_dot_administration__pb2.ArchiveSeasonRequest.SerializeToString,
+            arena_dot_v1_dot_administration__pb2.ArchiveSeasonResponse.FromString,
             options,
             channel_credentials,
             insecure,

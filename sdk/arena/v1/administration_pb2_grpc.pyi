@@ -49,6 +49,16 @@ class AdministrationStub:
     """RevokeTokens makes tokens good no more; a bot that is connected with one of them has to leave."""
     Challenge: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ChallengeRequest, _administration_pb2.ChallengeResponse]
     """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
+    ListSeasons: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ListSeasonsRequest, _administration_pb2.ListSeasonsResponse]
+    """ListSeasons gives the seasons, the newest first, and how far they are."""
+    GetSeason: _grpc.UnaryUnaryMultiCallable[_administration_pb2.GetSeasonRequest, _administration_pb2.GetSeasonResponse]
+    """GetSeason gives one season."""
+    FreezeSeason: _grpc.UnaryUnaryMultiCallable[_administration_pb2.FreezeSeasonRequest, _administration_pb2.FreezeSeasonResponse]
+    """FreezeSeason lets nobody join a season and no game of it be planned any more."""
+    CloseSeason: _grpc.UnaryUnaryMultiCallable[_administration_pb2.CloseSeasonRequest, _administration_pb2.CloseSeasonResponse]
+    """CloseSeason has a frozen season decided by a round-robin."""
+    ArchiveSeason: _grpc.UnaryUnaryMultiCallable[_administration_pb2.ArchiveSeasonRequest, _administration_pb2.ArchiveSeasonResponse]
+    """ArchiveSeason finishes a season that is decided."""
     GetStatus: _grpc.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]
     """GetStatus tells what the server does at this moment."""
     StopServer: _grpc.UnaryUnaryMultiCallable[_administration_pb2.StopServerRequest, _administration_pb2.StopServerResponse]
@@ -75,6 +85,16 @@ class AdministrationAsyncStub(AdministrationStub):
     """RevokeTokens makes tokens good no more; a bot that is connected with one of them has to leave."""
     Challenge: _aio.UnaryUnaryMultiCallable[_administration_pb2.ChallengeRequest, _administration_pb2.ChallengeResponse]  # type: ignore[assignment]
     """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
+    ListSeasons: _aio.UnaryUnaryMultiCallable[_administration_pb2.ListSeasonsRequest, _administration_pb2.ListSeasonsResponse]  # type: ignore[assignment]
+    """ListSeasons gives the seasons, the newest first, and how far they are."""
+    GetSeason: _aio.UnaryUnaryMultiCallable[_administration_pb2.GetSeasonRequest, _administration_pb2.GetSeasonResponse]  # type: ignore[assignment]
+    """GetSeason gives one season."""
+    FreezeSeason: _aio.UnaryUnaryMultiCallable[_administration_pb2.FreezeSeasonRequest, _administration_pb2.FreezeSeasonResponse]  # type: ignore[assignment]
+    """FreezeSeason lets nobody join a season and no game of it be planned any more."""
+    CloseSeason: _aio.UnaryUnaryMultiCallable[_administration_pb2.CloseSeasonRequest, _administration_pb2.CloseSeasonResponse]  # type: ignore[assignment]
+    """CloseSeason has a frozen season decided by a round-robin."""
+    ArchiveSeason: _aio.UnaryUnaryMultiCallable[_administration_pb2.ArchiveSeasonRequest, _administration_pb2.ArchiveSeasonResponse]  # type: ignore[assignment]
+    """ArchiveSeason finishes a season that is decided."""
     GetStatus: _aio.UnaryUnaryMultiCallable[_administration_pb2.GetStatusRequest, _administration_pb2.GetStatusResponse]  # type: ignore[assignment]
     """GetStatus tells what the server does at this moment."""
     StopServer: _aio.UnaryUnaryMultiCallable[_administration_pb2.StopServerRequest, _administration_pb2.StopServerResponse]  # type: ignore[assignment]
@@ -146,6 +166,46 @@ class AdministrationServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_administration_pb2.ChallengeResponse, _abc.Awaitable[_administration_pb2.ChallengeResponse]]:
         """Challenge makes an unrated match of registered bots; the server plays it once they are there."""
+
+    @_abc_1.abstractmethod
+    def ListSeasons(
+        self,
+        request: _administration_pb2.ListSeasonsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.ListSeasonsResponse, _abc.Awaitable[_administration_pb2.ListSeasonsResponse]]:
+        """ListSeasons gives the seasons, the newest first, and how far they are."""
+
+    @_abc_1.abstractmethod
+    def GetSeason(
+        self,
+        request: _administration_pb2.GetSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.GetSeasonResponse, _abc.Awaitable[_administration_pb2.GetSeasonResponse]]:
+        """GetSeason gives one season."""
+
+    @_abc_1.abstractmethod
+    def FreezeSeason(
+        self,
+        request: _administration_pb2.FreezeSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.FreezeSeasonResponse, _abc.Awaitable[_administration_pb2.FreezeSeasonResponse]]:
+        """FreezeSeason lets nobody join a season and no game of it be planned any more."""
+
+    @_abc_1.abstractmethod
+    def CloseSeason(
+        self,
+        request: _administration_pb2.CloseSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.CloseSeasonResponse, _abc.Awaitable[_administration_pb2.CloseSeasonResponse]]:
+        """CloseSeason has a frozen season decided by a round-robin."""
+
+    @_abc_1.abstractmethod
+    def ArchiveSeason(
+        self,
+        request: _administration_pb2.ArchiveSeasonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_administration_pb2.ArchiveSeasonResponse, _abc.Awaitable[_administration_pb2.ArchiveSeasonResponse]]:
+        """ArchiveSeason finishes a season that is decided."""
 
     @_abc_1.abstractmethod
     def GetStatus(

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Db, group
+from arena_server.cli.options import AsJson, Db, Socket, group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena_server.cli.grids import Grid
     from arena_server.service.final_table import Final
-    from arena_server.store import Progress, Season, Store
+    from arena_server.service.reading import Reader
+    from arena_server.store import Progress, Season
 
 season = group("List seasons and end them: freeze, close, archive.")
 
@@ -21,13 +22,12 @@ Name = Annotated[str, typer.Argument(metavar="SEASON", help="Which one.")]
 
 
 @season.command("list")
-def list_(*, db: Db = None, as_json: AsJson = False) -> None:
+def list_(*, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """List seasons, and how far they are."""
-    from arena_server.cli.output import opened, show, show_json
-    from arena_server.store import queries
+    from arena_server.cli.output import administrator, show, show_json
 
-    with opened(db, quiet=as_json) as store:
-        found = queries.seasons(store)
+    with administrator(db, server, quiet=as_json) as office:
+        found = office.seasons()
     if as_json:
         show_json({"seasons": [season_dict(one) for one in found]})
     elif found:
@@ -37,23 +37,21 @@ def list_(*, db: Db = None, as_json: AsJson = False) -> None:
 
 
 @season.command()
-def show(name: Name, *, db: Db = None, as_json: AsJson = False) -> None:
+def show(name: Name, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """Show a season with its table. What decides it stands beside the rank on the ladder."""
-    from arena_server.cli.output import opened
-    from arena_server.store import queries
+    from arena_server.cli.output import administrator, reader
 
-    with opened(db, quiet=as_json) as store:
-        _tell(store, queries.season(store, name), as_json=as_json)
+    with administrator(db, server, quiet=as_json) as office, reader(db, server, None, quiet=True) as source:
+        _tell(source, office.season(name), as_json=as_json)
 
 
 @season.command()
-def freeze(name: Name, *, db: Db = None, as_json: AsJson = False) -> None:
+def freeze(name: Name, *, server: Socket = None, db: Db = None, as_json: AsJson = False) -> None:
     """Plan no more games. Nobody joins any more, what is planned is played; there is no way back."""
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import seasons
+    from arena_server.cli.output import administrator, show_json
 
-    with opened(db, quiet=as_json) as store:
-        found = seasons.freeze(store.database, name)
+    with administrator(db, server, quiet=as_json) as office:
+        found = office.freeze(name)
     if as_json:
         show_json(season_dict(found))
         return
@@ -62,20 +60,20 @@ def freeze(name: Name, *, db: Db = None, as_json: AsJson = False) -> None:
 
 
 @season.command()
-def close(
+def close(  # noqa: PLR0913 - each option is one of the user's choices
     name: Name,
     *,
     top: Annotated[int | None, typer.Option(metavar="N", help="Only the best N by the frozen table.")] = None,
     games: Annotated[int | None, typer.Option(metavar="M", help="Games between each two.  [default: 10]")] = None,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Have a frozen season decided. A server plays a round-robin among those that still play."""
-    from arena_server.cli.output import opened, show_json
-    from arena_server.store import seasons
+    from arena_server.cli.output import administrator, show_json
 
-    with opened(db, quiet=as_json) as store:
-        found = seasons.close(store.database, name, top=top, games=games)
+    with administrator(db, server, quiet=as_json) as office:
+        found = office.close_season(name, top=top, games=games)
     if as_json:
         show_json(season_dict(found))
         return
@@ -95,15 +93,15 @@ def archive(
     without_closing: Annotated[
         bool, typer.Option("--without-closing", help="Let the season's own table decide it.")
     ] = False,
+    server: Socket = None,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Finish a season that is decided. Its secrets are revealed; there is no way back."""
-    from arena_server.cli.output import opened
-    from arena_server.store import seasons
+    from arena_server.cli.output import administrator, reader
 
-    with opened(db, quiet=as_json) as store:
-        _tell(store, seasons.archive(store.database, name, without_closing=without_closing), as_json=as_json)
+    with administrator(db, server, quiet=as_json) as office, reader(db, server, None, quiet=True) as source:
+        _tell(source, office.archive(name, without_closing=without_closing), as_json=as_json)
 
 
 def season_dict(found: Season) -> dict[str, Any]:
@@ -146,12 +144,12 @@ def final_dict(row: Final) -> dict[str, Any]:
     }
 
 
-def _tell(store: Store, found: Season, *, as_json: bool) -> None:
+def _tell(source: Reader, found: Season, *, as_json: bool) -> None:
     """All about one season."""
     from arena_server.cli.output import show, show_json
     from arena_server.service.final_table import final_table
 
-    rows = final_table(store, found)
+    rows = final_table(source, found)
     if as_json:
         show_json({**season_dict(found), "table": [final_dict(row) for row in rows]})
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena_server.store import Store, Tournament, admissions, challenges, registry
+from arena_server.store import Season, Store, Tournament, admissions, challenges, queries, registry, seasons
 from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
@@ -41,11 +41,27 @@ class Administrator(Protocol):
     def challenge(self, bots: Sequence[str], games: int) -> Tournament:
         """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
 
+    def seasons(self) -> Sequence[Season]:
+        """All of them, the newest first, and how far they are."""
+
+    def season(self, name: str) -> Season:
+        """One of them."""
+
+    def freeze(self, name: str) -> Season:
+        """Lets nobody join a season and no game of it be planned any more."""
+
+    def close_season(self, name: str, *, top: int | None, games: int | None) -> Season:
+        """Has a frozen season decided by a round-robin, of the best so many or of all, of so many games between two."""
+
+    def archive(self, name: str, *, without_closing: bool) -> Season:
+        """Finishes a season that is decided, or that its own table shall decide."""
+
 
 class StoreAdministrator:
     """Works on a store."""
 
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._database = store.database
 
     def add(self, bot: str, version: str, owner: str, *, retire_old: bool) -> Added:
@@ -79,6 +95,26 @@ class StoreAdministrator:
     def challenge(self, bots: Sequence[str], games: int) -> Tournament:
         """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
         return challenges.challenge(self._database, bots, games)
+
+    def seasons(self) -> Sequence[Season]:
+        """All of them, the newest first, and how far they are."""
+        return queries.seasons(self._store)
+
+    def season(self, name: str) -> Season:
+        """One of them."""
+        return queries.season(self._store, name)
+
+    def freeze(self, name: str) -> Season:
+        """Lets nobody join a season and no game of it be planned any more."""
+        return seasons.freeze(self._database, name)
+
+    def close_season(self, name: str, *, top: int | None, games: int | None) -> Season:
+        """Has a frozen season decided by a round-robin, of the best so many or of all, of so many games between two."""
+        return seasons.close(self._database, name, top=top, games=games)
+
+    def archive(self, name: str, *, without_closing: bool) -> Season:
+        """Finishes a season that is decided, or that its own table shall decide."""
+        return seasons.archive(self._database, name, without_closing=without_closing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,54 @@ class Administration(administration_pb2_grpc.AdministrationServicer):
 
         return await self._desk.answer(context, answer)
 
+    async def ListSeasons(self, request: pb.ListSeasonsRequest, context: Context) -> pb.ListSeasonsResponse:  # noqa: ARG002, N802
+        """All seasons."""
+
+        def answer() -> pb.ListSeasonsResponse:
+            return pb.ListSeasonsResponse(
+                seasons=[messages.season_message(one) for one in self._administrator.seasons()]
+            )
+
+        return await self._desk.answer(context, answer)
+
+    async def GetSeason(self, request: pb.GetSeasonRequest, context: Context) -> pb.GetSeasonResponse:  # noqa: N802
+        """One season."""
+
+        def answer() -> pb.GetSeasonResponse:
+            return pb.GetSeasonResponse(season=messages.season_message(self._administrator.season(request.season)))
+
+        return await self._desk.answer(context, answer)
+
+    async def FreezeSeason(self, request: pb.FreezeSeasonRequest, context: Context) -> pb.FreezeSeasonResponse:  # noqa: N802
+        """No game of it is planned any more."""
+
+        def answer() -> pb.FreezeSeasonResponse:
+            return pb.FreezeSeasonResponse(season=messages.season_message(self._administrator.freeze(request.season)))
+
+        return await self._desk.answer(context, answer)
+
+    async def CloseSeason(self, request: pb.CloseSeasonRequest, context: Context) -> pb.CloseSeasonResponse:  # noqa: N802
+        """It is decided by a round-robin."""
+        top = request.top if request.HasField("top") else None
+        games = request.games if request.HasField("games") else None
+
+        def answer() -> pb.CloseSeasonResponse:
+            closed = self._administrator.close_season(request.season, top=top, games=games)
+            return pb.CloseSeasonResponse(season=messages.season_message(closed))
+
+        return await self._desk.answer(context, answer)
+
+    async def ArchiveSeason(  # noqa: N802
+        self, request: pb.ArchiveSeasonRequest, context: Context
+    ) -> pb.ArchiveSeasonResponse:
+        """It is finished."""
+
+        def answer() -> pb.ArchiveSeasonResponse:
+            archived = self._administrator.archive(request.season, without_closing=request.without_closing)
+            return pb.ArchiveSeasonResponse(season=messages.season_message(archived))
+
+        return await self._desk.answer(context, answer)
+
     async def GetStatus(self, request: pb.GetStatusRequest, context: Context) -> pb.GetStatusResponse:  # noqa: ARG002, N802
         """What the server does."""
         return messages.status_message(self._controls.status())

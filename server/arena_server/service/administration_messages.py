@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from arena.v1 import administration_pb2 as pb
 from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.service.messages import tournament_message, tournament_of
+from arena_server.store import Season
 from arena_server.store.admissions import Tested
 from arena_server.store.registry import Registered
 
@@ -45,6 +47,21 @@ def tested_of(message: pb.AdmissionTest) -> Tested:
     """Reads ``tested_message`` back."""
     kept = (message.contract, message.entry) if message.HasField("entry") else (None, None)
     return Tested(message.version, message.at, message.why, *kept)
+
+
+def season_message(season: Season) -> pb.Season:
+    """A season and what decides it."""
+    closing, progress = season.closing, season.closing_progress
+    return pb.Season(
+        ladder=tournament_message(season.ladder, season.progress),
+        closing=None if closing is None or progress is None else tournament_message(closing, progress),
+    )
+
+
+def season_of(message: pb.Season) -> Season:
+    """Reads ``season_message`` back."""
+    closing = tournament_of(message.closing) if message.HasField("closing") else (None, None)
+    return Season(*tournament_of(message.ladder), *closing)
 
 
 def status_message(status: ServerStatus) -> pb.GetStatusResponse:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from arena_server.ratings.analysis import Analysis, analyse
 from arena_server.ratings.estimates import Estimate
-from arena_server.store import Season, Standing, Store, anchors, queries
+from arena_server.service.reading import Reader
+from arena_server.store import Season, Standing, anchors
+from arena_server.store.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,19 @@ class Final:
     ranks: tuple[int, int] | None = None
 
 
-def final_table(store: Store, season: Season) -> list[Final]:
+def final_table(source: Reader, season: Season) -> list[Final]:
     """Best first: by Elo those who have met in the closing round-robin, then the others by the ladder."""
-    ladder = queries.leaderboard(store, season.ladder).standings
-    decided = [] if season.closing is None else list(_decided(store, season, ladder))
+    ladder = source.leaderboard(season.ladder.name).standings
+    decided = [] if season.closing is None else list(_decided(source, season, ladder))
     met = {row.ladder.position for row in decided}
     others = [Final(0, row) for row in ladder if row.position not in met]
     return [_ranked(row, rank) for rank, row in enumerate([*decided, *others], 1)]
 
 
-def _decided(store: Store, season: Season, ladder: Sequence[Standing]) -> Iterator[Final]:
+def _decided(source: Reader, season: Season, ladder: Sequence[Standing]) -> Iterator[Final]:
     """Those who play in the closing round-robin, best first."""
     assert season.closing is not None
-    selection = queries.selection(store, season.closing)
+    selection = source.selection(season.closing.name, Sample())
     fixed = anchors.holding(season.closing, selection.games, {})
     analysis = analyse(selection.games, season.closing.spec, resample=False, anchors=fixed)
     here = {row.entrant: row for row in ladder}

@@ -12,7 +12,7 @@ from arena_server.service import administration_messages as messages
 from arena_server.service.administering import ServerStatus
 from arena_server.service.dialling import LOCAL, Dialled
 from arena_server.service.messages import tournament_of
-from arena_server.store import Tournament
+from arena_server.store import Season, Tournament
 from arena_server.store.admissions import Tested
 from arena_server.store.registry import Added, Registered
 
@@ -73,6 +73,29 @@ class RemoteAdministrator(Dialled):
         """Makes an unrated match of registered bots, by name or by name and version, in seat order."""
         answer = self.ask(self._stub.Challenge, pb.ChallengeRequest(bots=bots, games=games))
         return tournament_of(answer.tournament)[0]
+
+    def seasons(self) -> Sequence[Season]:
+        """All of them, the newest first, and how far they are."""
+        answer = self.ask(self._stub.ListSeasons, pb.ListSeasonsRequest())
+        return [messages.season_of(one) for one in answer.seasons]
+
+    def season(self, name: str) -> Season:
+        """One of them."""
+        return messages.season_of(self.ask(self._stub.GetSeason, pb.GetSeasonRequest(season=name)).season)
+
+    def freeze(self, name: str) -> Season:
+        """Lets nobody join a season and no game of it be planned any more."""
+        return messages.season_of(self.ask(self._stub.FreezeSeason, pb.FreezeSeasonRequest(season=name)).season)
+
+    def close_season(self, name: str, *, top: int | None, games: int | None) -> Season:
+        """Has a frozen season decided by a round-robin, of the best so many or of all, of so many games between two."""
+        request = pb.CloseSeasonRequest(season=name, top=top, games=games)
+        return messages.season_of(self.ask(self._stub.CloseSeason, request).season)
+
+    def archive(self, name: str, *, without_closing: bool) -> Season:
+        """Finishes a season that is decided, or that its own table shall decide."""
+        request = pb.ArchiveSeasonRequest(season=name, without_closing=without_closing)
+        return messages.season_of(self.ask(self._stub.ArchiveSeason, request).season)
 
     def status(self) -> ServerStatus:
         """What the server does now."""

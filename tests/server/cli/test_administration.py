@@ -61,6 +61,43 @@ def test_the_same_output(arena: Arena, address: str, *, as_json: bool) -> None:
         assert remote.code == local.code, command
 
 
+SEASONS = [
+    ("season", "list"),
+    ("season", "show", "spring"),
+    ("season", "show", "sprung"),
+    ("season", "close", "spring"),
+    ("season", "archive", "spring"),
+    ("season", "freeze", "spring"),
+    ("season", "freeze", "SPRING"),
+    ("season", "close", "spring", "--top", "1"),
+    ("season", "close", "spring", "--games", "3"),
+    ("season", "close", "spring", "--top", "2", "--games", "4"),
+    ("season", "list"),
+    ("season", "show", "spring"),
+    ("season", "archive", "spring"),
+    ("season", "archive", "autumn", "--without-closing"),
+    ("season", "freeze", "autumn"),
+    ("season", "archive", "autumn", "--without-closing"),
+    ("season", "list"),
+]
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_the_steps_of_a_season(arena: Arena, address: str, tmp_path: Path, *, as_json: bool) -> None:
+    for path in (arena.database, tmp_path / "served.db"):
+        with Store.open(str(path)) as store:
+            for name in ("spring", "autumn"):
+                store.enter(versions_spec(), name=name)
+    codes = []
+    for command in [(*words, *(("--json",) if as_json else ())) for words in SEASONS]:
+        local = arena(*command, "--db", str(arena.database))
+        remote = arena(*command, "--server", address)
+        assert (remote.code, remote.out) == (local.code, local.out), command
+        assert remote.err.replace(f"server {address}\n", "") == local.err.replace(f"database {arena.database}\n", "")
+        codes.append(local.code)
+    assert set(codes) == {0, 2}
+
+
 def without_chance(text: str) -> str:
     return CHANCE.sub(lambda found: "x" * len(found[0]), text)
 

@@ -13,6 +13,7 @@ from tournaments import play_on
 
 from arena_server.model import Purpose, UserError
 from arena_server.service.final_table import final_table
+from arena_server.service.reading import StoreReader
 from arena_server.store import Phase, Store, queries, registry, seasons
 from arena_server.store.schedule import FrozenError
 from arena_server.store.tables import AMENDMENT, ENTRANT, TOURNAMENT
@@ -126,7 +127,7 @@ def test_a_closing_round_robin_decides(over: Season) -> None:
         if len({owner[closing.spec.entrants[place].name] for place in table}) == 3
     }
     assert pairs == tables
-    table = final_table(store, archived)
+    table = final_table(StoreReader(store), archived)
     assert [row.rank for row in table] == [1, 2, 3, 4, 5]
     elo = [row.elo.value for row in table if row.elo]
     assert elo == sorted(elo, reverse=True)
@@ -166,7 +167,7 @@ def test_owners_who_are_alone_need_no_closing(over: Season) -> None:
     with pytest.raises(UserError, match="too few bots"):
         seasons.close(over.store.database, "season")
     archived = seasons.archive(over.store.database, "season", without_closing=True)
-    assert [row.rank for row in final_table(over.store, archived)] == [1, 2, 3, 4, 5]
+    assert [row.rank for row in final_table(StoreReader(over.store), archived)] == [1, 2, 3, 4, 5]
     assert over.check() == ()
 
 
