@@ -152,10 +152,10 @@ class Coordinator:
 
     def _collect(self) -> None:
         """Takes in the turns that are done; void games go back to the head of the queue."""
-        done = [turn for turn in self._turns if turn.done()]
-        for turn in done:
-            self._release(self._turns.pop(turn))  # also where it was cancelled before it began
-        again = [turn.result() for turn in done if not turn.cancelled()]
+        again = []
+        for task in [task for task in self._turns if task.done()]:
+            self._release(self._turns.pop(task))  # also where it was cancelled before it began
+            again.append(None if task.cancelled() else task.result())
         self._queue.extendleft(turn for turn in again if turn is not None)
 
     def _may_give(self) -> bool:
