@@ -15,6 +15,7 @@ from arena_server.cli import COMMANDS, app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("example_bots/**/README.md")]
+PAGES = [page for page in PAGES if "node_modules" not in page.parts]  # those of others
 SOURCES = [*ROOT.glob("server/arena_server/**/*.py"), *ROOT.glob("sdk/arena_sdk/*.py")]
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

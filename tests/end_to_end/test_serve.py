@@ -151,27 +151,27 @@ def test_a_new_version_takes_the_place_of_the_old(site: Site) -> None:
         shown = arena("leaderboard", "--json", *options, cwd=site.folder)
         return {row["label"] for row in json.loads(shown.stdout)["standings"]} if shown.returncode == 0 else set()
 
-    thinking = "import time; time.sleep(0.02); return state.legal_moves()[0]"  # the two have 50 tables a day
+    thinking = "import time; time.sleep(0.2); return state.legal_moves()[0]"  # two bots have 50 tables a day, not more
     first = site.join("ada", server.address, token, "--version", "1", body=thinking)
     wait_for(lambda: server.games("ada 1"), "a game of the old version")
     added = arena("bots", "add", "ada", "--owner", "owner-ada", "--version", "2", cwd=site.folder)
     assert added.returncode == 0, added.stderr
     assert first.process.poll() is None  # it plays until the new one is there
-    site.join("ada", server.address, token, "--version", "2")
+    site.join("ada", server.address, token, "--version", "2", body=thinking)
     first.wait()
     assert "ada 2 plays in its place" in first.text()
     wait_for(lambda: server.games("ada 2"), "a game of the new version")
     assert board() == {"ada 2", "random 1.0"}
     assert board("--all-versions") == {"ada 1", "ada 2", "random 1.0"}
 
-    again = site.join("ada", server.address, token, "--version", "1")
+    again = site.join("ada", server.address, token, "--version", "1", body=thinking)
     again.wait()
     assert "ada 2 plays in its place" in again.text()
     arena("bots", "retire", "ada", "--version", "2", cwd=site.folder)
     site.joined[1].wait()
     wait_for(lambda: board() == {"ada 1", "random 1.0"}, "the new version to be taken out")
     before = len(server.games("ada 1"))
-    site.join("ada", server.address, token, "--version", "1")
+    site.join("ada", server.address, token, "--version", "1", body=thinking)
     wait_for(lambda: len(server.games("ada 1")) > before, "the old version to play again")
     assert server.stop() == 0
     check(site.folder)

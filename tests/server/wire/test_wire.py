@@ -264,7 +264,7 @@ def test_a_new_stream_takes_the_place_of_the_old_one() -> None:
             async with stream(address, token) as second:
                 await second.write(HELLO)
                 assert (await second.read()).HasField("welcome")
-                assert listener.heard == ["lost", "returned"]
+                await until(lambda: listener.heard == ["lost", "returned"])
                 assert await session.send(pb.PlayResponse(goodbye=pb.Goodbye(text="bye")).SerializeToString())
                 assert (await second.read()).goodbye.text == "bye"
                 assert (await first.read()).goodbye.code == pb.GOODBYE_CODE_REPLACED
