@@ -68,7 +68,7 @@ class Recorder:
         loop, again = asyncio.get_running_loop(), False
         for pause in (*PAUSES, None):
             try:
-                done = await loop.run_in_executor(self._thread, work, again)
+                done = await loop.run_in_executor(self._thread, self._do, work, again)
             except AwayError as error:
                 if pause is None or not self._patient:
                     raise
@@ -79,6 +79,11 @@ class Recorder:
                 break
         self._note(away=False, line=f"{self.store.label} is back")
         return done
+
+    def _do(self, work: Callable[[bool], T], again: bool) -> T:  # noqa: FBT001 - how `_try` tells it
+        if self._away:  # before it is told to be back, and nobody else gets in
+            self.store.hold()
+        return work(again)
 
     def _note(self, *, away: bool, line: str) -> None:
         if away != self._away:

@@ -120,7 +120,7 @@ def _take(database: Database, number: int, taken: str) -> int | Connection | Non
 def _release(held: int | Connection | None) -> None:
     if isinstance(held, int):
         os.close(held)
-    elif held is not None:
+    elif held is not None and not held.closed:
         with suppress(DBAPIError):  # a server that is gone has let go of it
             held.execute(text("SELECT pg_advisory_unlock_all()"))
         held.invalidate()  # ends the session, which the server may take a moment to do

@@ -214,7 +214,7 @@ class Store:
             AwayError: the database is gone for the moment.
             ArenaError: the epoch is stale or the stage is there already.
         """
-        self._hold()
+        self.hold()
         schedule.add_stage(self.database, tournament, number, pairings, deals, again=again, call=call)
 
     def pairings(self, tournament: Tournament) -> list[Stage]:
@@ -256,11 +256,17 @@ class Store:
             AwayError: the database is gone for the moment.
             ArenaError: another command has taken the tournament over while it was.
         """
-        self._hold()
+        self.hold()
         return writer.record(self.database, results, again=again)
 
-    def _hold(self) -> None:
-        """Locks that went with a lost connection are taken again before anything is written."""
+    def hold(self) -> None:
+        """Takes locks again that went with a lost connection, as is done before anything is written.
+
+        Raises:
+            AwayError: the database is still away.
+            UserError: another command has one of them now.
+            ArenaError: another command has played a tournament meanwhile.
+        """
         for held in self._locks:
             held.hold()
 

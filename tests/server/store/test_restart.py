@@ -117,6 +117,16 @@ def test_whoever_takes_over_while_the_server_is_away_keeps_it(server: str, postg
         assert store.progress(playing.tournament).finished == 1
 
 
+def test_a_lock_that_another_has_by_now_is_given_back_without_a_word(server: str, postgres: str) -> None:
+    with Store.open(postgres) as store, Store.open(postgres) as other:
+        playing = begin(store, tiny_spec())
+        restart(server)
+        with other.lock(other.enter(tiny_spec()).tournament):
+            with pytest.raises(UserError, match="is being played by another command"), playing.lock:
+                store.record(playing.results()[:1])
+            assert not playing.lock.is_held
+
+
 def test_a_stage_that_was_committed_unheard_is_not_planned_twice(url: str) -> None:
     with Store.open(url) as store:
         cup = begin(store, tiny_spec()).tournament
