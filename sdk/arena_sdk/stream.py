@@ -74,3 +74,5 @@ class Stream:
         self._call.cancel()
         self._requests.put(None)  # ends gRPC's thread that waits for requests
         self._channel.close()
+        # Its finalizer takes a lock. At the end of the process a thread of gRPC may have died with it.
+        del self._call

@@ -127,6 +127,24 @@ def test_an_author_is_told_what_the_arena_has_to_say(arena: Arena, start_bot: St
     assert (code, err.splitlines()) == (1, told)
 
 
+def test_no_call_is_left_to_the_end_of_the_process(arena: Arena, start_bot: StartBot) -> None:
+    """The finalizer of a call takes a lock, with which a thread of gRPC may have died by then."""
+    bot = start_bot(
+        """
+        import atexit, gc
+        calls = lambda: sum("Rendezvous" in type(one).__name__ for one in gc.get_objects())
+        atexit.register(lambda: print("calls:", calls()))
+        """,
+        None,
+        ARENA_SERVER=arena.address,
+        ARENA_TOKEN="t",
+    )
+    stream = arena.accept()
+    stream.welcome()
+    stream.goodbye()
+    assert bot.finish()[:2] == (0, "calls: 0\n")
+
+
 def test_an_arena_that_stays_away_is_told_once(arena: Arena, start_bot: StartBot) -> None:
     bot = start_bot(
         """

@@ -163,10 +163,11 @@ class Season(Served):
         self._ages = {version: age for age, version in enumerate(versions)}
 
     def _choose(self) -> None:
-        """Of each bot the newest version of those that play and those that are there."""
+        """Of each bot the newest version of those that play and those that are there; no retired one keeps it out."""
         spec, here = self.tournament.spec, [one.entrant for one in self.floor.present()]
         plays = [spec.entrants[place] for place in season.active(spec)]
-        self._newest = {one.name.casefold(): one for one in sorted([*plays, *here], key=self._age)}
+        able = [one for one in (*plays, *here) if _key(one) not in self._retired]
+        self._newest = {one.name.casefold(): one for one in sorted(able, key=self._age)}
 
     def _age(self, entrant: Entrant) -> int:
         return self._ages.get(_key(entrant), len(self._ages))  # registered since the last look
