@@ -35,7 +35,7 @@ ANSWERS = {
 }
 REFUSALS = ANSWERS | {grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.CANCELLED}
 ORGANISER = "arena.v1.Administration"
-HARMFUL = {"StopServer"}
+HARMFUL = {"StopServer", "FreezeSeason", "CloseSeason", "ArchiveSeason"}
 """Methods that do what they should."""
 PLACES = ["season", "season/1", "1", "last", "0x1.9p+4,0x1.0p+3,0"]
 WORDS = [*PLACES, "ada", "ada 1", "random", "bob"]

@@ -24,7 +24,7 @@ from arena_server.model import Result
 from arena_server.store import Store, queries, registry
 from arena_server.store.queries import GameRef
 
-COMPANIONS = ("ada", "bob", "eve")
+COMPANIONS = ("ada", "bob", "dan", "eve", "fay")
 KNOWN = {*COMPANIONS, "random"}
 COMPANION = """
 import time
@@ -39,8 +39,8 @@ class Companion(Bot):
 
 Companion.main()
 """
-PACE_S = 0.003 * max(1.0, float(os.environ.get("ARENA_FUZZ_SECONDS", "0")) / 5)
-"""Seconds for a move: longer attacks must not find them out of the games that two may play a day."""
+PACE_S = 0.01 * max(1.0, float(os.environ.get("ARENA_FUZZ_SECONDS", "0")) / 5)
+"""Seconds for a move: no attack must find them out of the games that two may play a day, 1,500 with the house bot's."""
 QUIET_S = 3.0
 """Seconds for which they are watched before any attack, while a core is as busy as an attacker keeps it."""
 LEAST_MOVES = 60
