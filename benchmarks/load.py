@@ -43,7 +43,7 @@ A_PROCESS = 30
 AT_ONCE = 32
 ASK_EVERY = 0.25
 """Seconds between two questions for the leaderboard."""
-LOOK_EVERY = 1.0
+LOOK_EVERY = 5.0
 """Seconds between two looks at the server's process."""
 PATIENCE = 180.0
 """Seconds for anything to happen."""

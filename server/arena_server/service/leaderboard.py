@@ -17,7 +17,7 @@ from arena_server.service import estimates, messages
 from arena_server.service.answering import Context, Desk, refuse
 from arena_server.service.cursors import cursor, cursor_text
 from arena_server.service.reading import MAX_BOT_GAMES, StoreReader, bot_page
-from arena_server.service.visibility import Caller, Everything, Visibility
+from arena_server.service.visibility import Everything, Visibility
 from arena_server.service.watching import Live, Spectators
 from arena_server.store import Store, Tournament, journal, queries
 from arena_server.store.lists import Choice, MissingError
@@ -100,30 +100,25 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
     async def GetBot(self, request: pb.GetBotRequest, context: Context) -> pb.GetBotResponse:  # noqa: N802
         """One bot and its games."""
-        caller = tuple(context.invocation_metadata() or ())
-        return await self._desk.answer(context, lambda: self._bot(request, caller))
+        return await self._desk.answer(context, lambda: self._bot(request))
 
     async def GetDetails(self, request: pb.GetDetailsRequest, context: Context) -> pb.GetDetailsResponse:  # noqa: N802
         """All about one tournament."""
-        caller = tuple(context.invocation_metadata() or ())
-        return await self._desk.answer(context, lambda: self._details(request, caller))
+        return await self._desk.answer(context, lambda: self._details(request))
 
     async def ListRatedGames(  # noqa: N802
         self, request: pb.ListRatedGamesRequest, context: Context
     ) -> pb.ListRatedGamesResponse:
         """A page of what the ratings follow from."""
-        caller = tuple(context.invocation_metadata() or ())
-        return await self._desk.answer(context, lambda: self._rated_games(request, caller))
+        return await self._desk.answer(context, lambda: self._rated_games(request))
 
     async def ListGames(self, request: pb.ListGamesRequest, context: Context) -> pb.ListGamesResponse:  # noqa: N802
         """A page of games."""
-        caller = tuple(context.invocation_metadata() or ())
-        return await self._desk.answer(context, lambda: self._games(request, caller))
+        return await self._desk.answer(context, lambda: self._games(request))
 
     async def GetGame(self, request: pb.GetGameRequest, context: Context) -> pb.GetGameResponse:  # noqa: N802
         """One game."""
-        caller = tuple(context.invocation_metadata() or ())
-        return await self._desk.answer(context, lambda: self._game(request, caller))
+        return await self._desk.answer(context, lambda: self._game(request))
 
     async def GetCrosstable(  # noqa: N802
         self, request: pb.GetCrosstableRequest, context: Context
@@ -144,7 +139,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             name = (await self._desk.answer(context, lambda: self._held(name))).name
         await context.send_initial_metadata(())  # by itself: a first event may never be taken
         try:
-            async with aclosing(self._spectators.watch(name, tuple(context.invocation_metadata() or ()))) as events:
+            async with aclosing(self._spectators.watch(name)) as events:
                 async for event in events:
                     await _send(context, event)
         except UserError as error:
@@ -218,11 +213,11 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
     def _places(self, request: pb.GetPlacesRequest) -> pb.GetPlacesResponse:
         return messages.table_message(self._reader.table(self._held(request.tournament)))
 
-    def _bot(self, request: pb.GetBotRequest, caller: Caller) -> pb.GetBotResponse:
+    def _bot(self, request: pb.GetBotRequest) -> pb.GetBotResponse:
         before, limit = min(request.before, MAX_NUMBER) or None, _size("bot", request.page_size)
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
-            hidden = self._hidden(store, held, caller)
+            hidden = self._hidden(store, held)
             page = bot_page(store, held, request.bot, before=before, limit=limit, hidden=hidden)
         return pb.GetBotResponse(
             standing=messages.standing_message(page.standing),
@@ -231,25 +226,25 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             chain_length=held.chain_length,
         )
 
-    def _details(self, request: pb.GetDetailsRequest, caller: Caller) -> pb.GetDetailsResponse:
+    def _details(self, request: pb.GetDetailsRequest) -> pb.GetDetailsResponse:
         details = self._reader.details(request.tournament or None)
-        if not self._visibility.shows_evidence(details.tournament.name, caller):
+        if not self._visibility.shows_evidence(details.tournament.name):
             details = replace(details, runs=())
         return messages.details_message(details)
 
-    def _rated_games(self, request: pb.ListRatedGamesRequest, caller: Caller) -> pb.ListRatedGamesResponse:
+    def _rated_games(self, request: pb.ListRatedGamesRequest) -> pb.ListRatedGamesResponse:
         limit = _size("rated", request.page_size)
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
             found = queries.rated(store, held, after=min(request.after, MAX_NUMBER), limit=limit + 1)
-            hidden = self._hidden(store, held, caller)
+            hidden = self._hidden(store, held)
         return pb.ListRatedGamesResponse(
             tournament=held.name,
             games=[messages.rated_message(game) for game in found[:limit] if game.number not in hidden],
             next_after=found[limit - 1].number if len(found) > limit else 0,
         )
 
-    def _games(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
+    def _games(self, request: pb.ListGamesRequest) -> pb.ListGamesResponse:
         held, limit = self._held(request.tournament), _size("games", request.page_size)
         choice = Choice(
             bot=request.bot or None,
@@ -259,30 +254,28 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         )
         after = min(request.after, MAX_NUMBER)
         with self._store.frozen() as store:
-            page = queries.page(store, held, choice, after=after, limit=limit, hidden=self._hidden(store, held, caller))
+            page = queries.page(store, held, choice, after=after, limit=limit, hidden=self._hidden(store, held))
         return pb.ListGamesResponse(
             tournament=held.name,
             games=[messages.summary_message(game) for game in page.games],
             next_after=page.following or 0,
         )
 
-    def _game(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
+    def _game(self, request: pb.GetGameRequest) -> pb.GetGameResponse:
         found = queries.find_game(self._store, request.id)
-        if found.number in self._hidden(self._store, found.tournament, caller):
+        if found.number in self._hidden(self._store, found.tournament):
             raise MissingError("no record of this game", found.id, "it was not played to its end, or not yet")
         record, entry = queries.record(self._store, found), queries.entry(self._store, found)
-        if not self._visibility.shows_evidence(found.tournament.name, caller):
+        if not self._visibility.shows_evidence(found.tournament.name):
             record, entry = _reduced(record), replace(entry, result=_without_evidence(entry.result))
         return pb.GetGameResponse(record_json=record.to_json(), entry=journal.encode(entry))
 
-    def _hidden(self, store: Store, held: Tournament, caller: Caller) -> frozenset[int]:
-        """Numbers of the games that are not over and not for this caller: they are as if they were not there."""
+    def _hidden(self, store: Store, held: Tournament) -> frozenset[int]:
+        """Numbers of the games that are not over and not for readers: they are as if they were not there."""
         if not self._visibility.hides(held.name):
             return frozenset()
         shows = self._visibility.shows_running
-        return frozenset(
-            game.number for game in queries.unfinished(store, held) if not shows(held.name, game.seats, caller)
-        )
+        return frozenset(game.number for game in queries.unfinished(store, held) if not shows(held.name, game.seats))
 
     def _crosstable(self, request: pb.GetCrosstableRequest) -> pb.GetCrosstableResponse:
         limit, ends = _size("cells", request.page_size), time.monotonic() + PAGE_S

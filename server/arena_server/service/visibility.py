@@ -6,9 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-Caller = Sequence[tuple[str, str | bytes]]
-"""The metadata of a call: what the caller says of itself, its token above all."""
-
 
 class Visibility(Protocol):
     """A policy, asked for every game that is not over and for every journal entry; it must not block.
@@ -19,11 +16,11 @@ class Visibility(Protocol):
     def hides(self, tournament: str) -> bool:
         """Whether games of it may be hidden from anybody: only then is looked what is not over."""
 
-    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
-        """Whether the caller may see a game that is not over: that it is played, by whom (labels), and its moves."""
+    def shows_running(self, tournament: str, seats: Sequence[str]) -> bool:
+        """Whether readers may see a game that is not over: that it is played, by whom (labels), and its moves."""
 
-    def shows_evidence(self, tournament: str, caller: Caller) -> bool:
-        """Whether the caller may see what bots logged, how they crashed, and what else was known of them then."""
+    def shows_evidence(self, tournament: str) -> bool:
+        """Whether readers may see what bots logged, how they crashed, and what else was known of them then."""
 
 
 class Everything:
@@ -33,11 +30,11 @@ class Everything:
         """No."""
         return False
 
-    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - an answer for all
+    def shows_running(self, tournament: str, seats: Sequence[str]) -> bool:  # noqa: ARG002 - an answer for all
         """Yes."""
         return True
 
-    def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
+    def shows_evidence(self, tournament: str) -> bool:  # noqa: ARG002 - likewise
         """Yes."""
         return True
 
@@ -61,10 +58,10 @@ class FairPlay:
         """The server's own."""
         return tournament.casefold() in self.served
 
-    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:  # noqa: ARG002 - likewise
+    def shows_running(self, tournament: str, seats: Sequence[str]) -> bool:
         """Of the server's own only where all owners allow it."""
         return not self.hides(tournament) or all(label.split()[0].casefold() in self.open for label in seats)
 
-    def shows_evidence(self, tournament: str, caller: Caller) -> bool:  # noqa: ARG002 - likewise
+    def shows_evidence(self, tournament: str) -> bool:
         """Not of the server's own."""
         return not self.hides(tournament)

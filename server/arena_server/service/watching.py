@@ -16,7 +16,7 @@ from arena_server.executors import Running
 from arena_server.model import ArenaError, UserError
 from arena_server.service import messages
 from arena_server.service.answering import Desk
-from arena_server.service.visibility import Caller, Visibility
+from arena_server.service.visibility import Visibility
 from arena_server.store import GameStatus, Store, queries
 from arena_server.store.lists import Choice, GameSummary
 
@@ -45,7 +45,6 @@ class _Reader:
     """
 
     tournament: str
-    caller: Caller
     events: asyncio.Queue[pb.WatchGamesResponse | None] = field(default_factory=lambda: asyncio.Queue(BUFFER))
     is_cut: bool = False
 
@@ -61,15 +60,10 @@ class _Reader:
 
 @dataclass
 class _Gone:
-    """A game that vanished, and is not on record or not over for everybody yet.
-
-    Attributes:
-        told: who has heard of its end.
-    """
+    """A game that vanished, and is not on record yet, or not for readers."""
 
     game: Running
     looks: int = 0
-    told: set[_Reader] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ class _End:
     """How a game is on record.
 
     Attributes:
-        is_over: whether everybody may know of it: the other games of its pairing are over, too.
+        is_over: whether the other games of its pairing are over, too.
     """
 
     summary: GameSummary
@@ -104,12 +98,11 @@ class Spectators:
         self._gone: dict[str, _Gone] = {}
         self._looking: asyncio.Task[None] | None = None
 
-    async def watch(self, tournament: str, caller: Caller) -> AsyncGenerator[pb.WatchGamesResponse, None]:
+    async def watch(self, tournament: str) -> AsyncGenerator[pb.WatchGamesResponse, None]:
         """What happens from now on.
 
         Args:
             tournament: only its games; empty: all.
-            caller: who asks.
 
         Raises:
             UserError: there is nothing to watch, there are too many readers, or this one is too slow.
@@ -118,14 +111,14 @@ class Spectators:
             raise UserError("no games are played here", "", "ask the server that plays them")
         if len(self._readers) >= MAX_READERS:
             raise UserError("too many readers", len(self._readers), "come back later")
-        reader = _Reader(tournament, caller)
-        began = [self._began(game) for game in self._seen.values() if self._is_for(reader, game)]
+        reader = _Reader(tournament)
+        shown = [game for game in self._seen.values() if self._shows(game) and tournament in ("", _tournament(game))]
         self._readers.add(reader)
         if self._looking is None:
             self._looking = asyncio.create_task(self._look_on())
         try:
-            for event in began:
-                yield event
+            for game in shown:
+                yield _began(game)
             while not reader.is_cut and (told := await reader.events.get()) is not None:
                 yield told
             if reader.is_cut:
@@ -156,7 +149,7 @@ class Spectators:
                 if old is not None or key in self._gone:
                     self._gone.pop(key, None)
                     self._tell_open(game, _void(game))
-                self._tell_open(game, self._began(game))
+                self._tell_open(game, _began(game))
             elif len(game.plies) > len(old.plies):
                 self._tell_open(game, _played(game, len(old.plies)))
         self._gone.update({key: _Gone(game) for key, game in before.items() if key not in now})
@@ -169,23 +162,15 @@ class Spectators:
         for key, gone in list(self._gone.items()):
             end = found.get(key)
             if end is not None and end.summary.status is not GameStatus.PLANNED:
-                self._tell_end(gone, end)
-                if not end.is_over:
+                if not (end.is_over or self._shows(gone.game)):
                     continue
+                self._tell(gone.game, pb.WatchGamesResponse(ended=messages.summary_message(end.summary)))
             elif gone.looks >= PATIENCE:
                 self._tell_open(gone.game, _void(gone.game))
             else:
                 gone.looks += 1
                 continue
             del self._gone[key]
-
-    def _tell_end(self, gone: _Gone, end: _End) -> None:
-        """To everybody once it is over; before that to those who may know of it."""
-        event = pb.WatchGamesResponse(ended=messages.summary_message(end.summary))
-        for reader in self._readers - gone.told:
-            if end.is_over or self._is_for(reader, gone.game):
-                reader.tell(gone.game.assignment.planned.tournament, event)
-                gone.told.add(reader)
 
     def _ends(self, games: Mapping[str, Running]) -> dict[str, _End]:
         """What the store has of them; nothing where it cannot answer now."""
@@ -201,23 +186,20 @@ class Spectators:
         return found
 
     def _tell_open(self, game: Running, event: pb.WatchGamesResponse) -> None:
-        """Of a game that is not over, to those who may know of it."""
+        """Of a game that is not over, where readers may know of it."""
+        if self._shows(game):
+            self._tell(game, event)
+
+    def _tell(self, game: Running, event: pb.WatchGamesResponse) -> None:
         for reader in self._readers:
-            if self._is_for(reader, game):
-                reader.tell(game.assignment.planned.tournament, event)
+            reader.tell(_tournament(game), event)
 
-    def _is_for(self, reader: _Reader, game: Running) -> bool:
-        name = game.assignment.planned.tournament
-        return reader.tournament in ("", name) and self._visibility.shows_running(
-            name, game.assignment.labels, reader.caller
-        )
+    def _shows(self, game: Running) -> bool:
+        return self._visibility.shows_running(_tournament(game), game.assignment.labels)
 
-    def _began(self, game: Running) -> pb.WatchGamesResponse:
-        assignment = game.assignment
-        told = pb.LiveGame(
-            id=assignment.game_id, seats=assignment.labels, deal=assignment.planned.deal, plies=game.plies
-        )
-        return pb.WatchGamesResponse(began=told)
+
+def _tournament(game: Running) -> str:
+    return game.assignment.planned.tournament
 
 
 def _id(game: Running) -> str:
@@ -226,6 +208,12 @@ def _id(game: Running) -> str:
 
 def _attempt(game: Running) -> int:
     return game.assignment.token.attempt
+
+
+def _began(game: Running) -> pb.WatchGamesResponse:
+    assignment = game.assignment
+    told = pb.LiveGame(id=assignment.game_id, seats=assignment.labels, deal=assignment.planned.deal, plies=game.plies)
+    return pb.WatchGamesResponse(began=told)
 
 
 def _void(game: Running) -> pb.WatchGamesResponse:

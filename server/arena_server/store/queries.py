@@ -23,10 +23,11 @@ from arena_server.store.samples import Sample, Selection
 from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import BESIDE, find, load
+from arena_server.store.tournaments import BESIDE, ROWS, find, load
 from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Season, Standing, Tournament
 
 _MAIN = TOURNAMENT.c.purpose.not_in(BESIDE)
+_NEWEST = ROWS.where(_MAIN).order_by(TOURNAMENT.c.id.desc()).limit(1)  # built once: it is asked for most often
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
 
@@ -93,7 +94,7 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     """
     with store.database.read() as connection:
         if name is None:
-            found = next(iter(_newest_first(connection, _MAIN, limit=1)), None)
+            found = next(iter(load(connection, _NEWEST, public=True)), None)
         else:
             found = find(connection, name, public=True)
         known = _names(connection) if found is None else []
@@ -147,11 +148,12 @@ def leaderboard(
     """
     shown = None if all_versions else active(tournament.spec)
     with store.database.read() as connection:
+        progress = standings.progress(connection, tournament)
         return Leaderboard(
             tournament,
             standings.standings(connection, tournament, after, limit, shown),
-            standings.progress(connection, tournament),
-            standings.remarks(connection, tournament),
+            progress,
+            standings.remarks(connection, tournament, progress),
             0 if shown is None else len(tournament.spec.entrants) - len(shown),
         )
 
@@ -344,7 +346,7 @@ def _legible(game_id: str) -> Iterator[None]:
 def _newest_first(
     connection: Connection, these: ColumnElement[bool], before: Tournament | None = None, limit: int | None = None
 ) -> list[Tournament]:
-    query = select(TOURNAMENT).where(these).order_by(TOURNAMENT.c.id.desc()).limit(limit)
+    query = ROWS.where(these).order_by(TOURNAMENT.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(TOURNAMENT.c.id < before.id)
     return load(connection, query, public=True)

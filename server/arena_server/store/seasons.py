@@ -140,7 +140,7 @@ def _season(connection: Connection, number: int) -> Season:
 
 def _tournament(connection: Connection, number: int) -> Tournament:
     """Without the secrets that nobody may know yet."""
-    return tournaments.load(connection, select(TOURNAMENT).where(TOURNAMENT.c.id == number), public=True)[0]
+    return tournaments.by_id(connection, number, public=True)
 
 
 def _free_name(connection: Connection, season: str) -> str:

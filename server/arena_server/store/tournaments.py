@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena_engine import deals
@@ -32,6 +32,11 @@ _AMENDED = (
     .scalar_subquery()
     .label("amended")
 )
+ROWS = select(TOURNAMENT, _AMENDED)
+"""What ``load`` reads: choose among its rows, and build the statement once where it is often run."""
+_BY_NAME = ROWS.where(TOURNAMENT.c.name_key == bindparam("key"))
+_NEWEST_FIRST = ROWS.order_by(TOURNAMENT.c.id.desc())
+_BY_ID = ROWS.where(TOURNAMENT.c.id == bindparam("of"))
 _KNOWN: dict[tuple[str, bytes, str | None, bool], tuple[Terms, ...]] = {}
 _MAX_KNOWN = 16
 """Tournaments, as they are at some time, whose contracts are kept in memory."""
@@ -44,26 +49,28 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def by_id(connection: Connection, tournament_id: int) -> Tournament:
-    """The tournament with its secret."""
-    return load(connection, select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id))[0]
+def by_id(connection: Connection, tournament_id: int, *, public: bool = False) -> Tournament:
+    """The tournament of that id; as ``load``."""
+    return load(connection, _BY_ID, public=public, of=tournament_id)[0]
 
 
 def find(connection: Connection, name: str, *, public: bool = False) -> Tournament | None:
     """The tournament of that name, without regard to case; as ``load``."""
-    named = select(TOURNAMENT).where(TOURNAMENT.c.name_key == name.casefold())
-    return next(iter(load(connection, named, public=public)), None)
+    return next(iter(load(connection, _BY_NAME, public=public, key=name.casefold())), None)
 
 
-def load(connection: Connection, query: Select[Any], *, public: bool = False) -> list[Tournament]:
+def load(
+    connection: Connection, query: Select[Any] = ROWS, *, public: bool = False, **parameters: object
+) -> list[Tournament]:
     """What the rows that a query finds in ``tournament`` say, with their amendments.
 
     Args:
         connection: to read from.
-        query: selects from the table.
+        query: chooses among ``ROWS``.
         public: whether secrets are left out that nobody may know yet.
+        parameters: of the query.
     """
-    rows = connection.execute(query.add_columns(_AMENDED)).all()
+    rows = connection.execute(query, parameters).all()
     return [view(row, _terms(connection, row, secret=public and _is_secret(row))) for row in rows]
 
 
@@ -175,7 +182,7 @@ def to_extend(database: Database, spec: Spec, *, name: str | None) -> Entered:
 
 def _extendable(connection: Connection, spec: Spec) -> Iterator[Tournament]:
     """The newest first."""
-    for found in load(connection, select(TOURNAMENT).order_by(TOURNAMENT.c.id.desc())):
+    for found in load(connection, _NEWEST_FIRST):
         with suppress(UserError):
             contracts.grown(found.name, found.spec, spec, stage=1)
             yield found
@@ -221,8 +228,8 @@ def existing(connection: Connection, spec: Spec, given: str | None) -> Tournamen
 
 def _amended(connection: Connection, spec: Spec) -> Tournament | None:
     """The newest one whose contract has become this one since it got its name from it."""
-    query = select(TOURNAMENT).where(TOURNAMENT.c.id.in_(select(AMENDMENT.c.tournament_id)))
-    for found in load(connection, query.order_by(TOURNAMENT.c.id.desc())):
+    amended = TOURNAMENT.c.id.in_(select(AMENDMENT.c.tournament_id))
+    for found in load(connection, _NEWEST_FIRST.where(amended)):
         if found.name == found.terms[0].spec.default_name and contracts.same(found.spec, spec):
             return found
     return None

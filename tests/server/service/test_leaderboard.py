@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc, referee_pb2
 from arena_server.ratings.analysis import analyse
 from arena_server.service.leaderboard import Leaderboard
-from arena_server.service.visibility import Caller
+from arena_server.service.visibility import FairPlay
 from arena_server.store import Store, journal, queries
 
 Stub = Any
@@ -258,20 +258,6 @@ def test_an_entry_is_what_the_chain_is_made_of(served: Serve, store: Store) -> N
     served(test)
 
 
-class Hidden:
-    """Only who says the word sees what is not for everybody."""
-
-    def hides(self, tournament: str) -> bool:
-        return tournament == "nightly"
-
-    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
-        assert (tournament, len(seats)) == ("nightly", 2)
-        return ("word", "please") in caller
-
-    def shows_evidence(self, tournament: str, caller: Caller) -> bool:
-        return self.shows_running(tournament, ("", ""), caller)
-
-
 def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
     with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
         *played, last = playing.results()
@@ -282,33 +268,37 @@ def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
         store.record([loud, failed, *played[2:]])
         store.record([playing.void(last.assignment)])
 
-    async def test(stub: Stub) -> None:
-        words = (("word", "please"),)
+    void = pb.GetGameRequest(id="nightly/12.1")
+    evidence = {"nightly/1": b"a trick", "nightly/2": b"a secret"}
+
+    async def everybody(stub: Stub) -> None:
         games = (await stub.ListGames(pb.ListGamesRequest())).games
         assert [game.number for game in games] == list(range(1, 11))  # 11 has the deal and the bots of 12
-        assert (await stub.ListGames(pb.ListGamesRequest(), metadata=words)).games[-1].number == 12
-        void = pb.GetGameRequest(id="nightly/12.1")
-        assert (await stub.GetGame(void, metadata=words)).record_json
         for hidden in (void, pb.GetGameRequest(id="nightly/11"), pb.GetGameRequest(id="nightly/12")):
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await stub.GetGame(hidden)
             assert refused.value.code() is NOT_FOUND
             assert "no record of this game" in (refused.value.details() or "")
-        assert (await stub.GetGame(pb.GetGameRequest(id="nightly/11"), metadata=words)).record_json
         rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest())).games
         assert [game.number for game in rated] == list(range(1, 11))
-        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest(), metadata=words)).games
-        assert [game.number for game in rated] == list(range(1, 12))
         assert not (await stub.GetDetails(pb.GetDetailsRequest())).runs
-        assert (await stub.GetDetails(pb.GetDetailsRequest(), metadata=words)).runs
-        for number, told in (("nightly/1", b"a trick"), ("nightly/2", b"a secret")):
-            shown = await stub.GetGame(pb.GetGameRequest(id=number), metadata=words)
-            hidden = await stub.GetGame(pb.GetGameRequest(id=number))
-            assert told in shown.entry
-            assert told not in hidden.entry + hidden.record_json.encode()
-            assert journal.decode(hidden.entry, playing.spec).result.moves
+        for number, told in evidence.items():
+            answer = await stub.GetGame(pb.GetGameRequest(id=number))
+            assert told not in answer.entry + answer.record_json.encode()
+            assert journal.decode(answer.entry, playing.spec).result.moves
 
-    asyncio.run(_serve(store, tmp_path / "socket", test, visibility=Hidden()))
+    async def organiser(stub: Stub) -> None:
+        assert (await stub.ListGames(pb.ListGamesRequest())).games[-1].number == 12
+        assert (await stub.GetGame(void)).record_json
+        assert (await stub.GetGame(pb.GetGameRequest(id="nightly/11"))).record_json
+        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest())).games
+        assert [game.number for game in rated] == list(range(1, 12))
+        assert (await stub.GetDetails(pb.GetDetailsRequest())).runs
+        for number, told in evidence.items():
+            assert told in (await stub.GetGame(pb.GetGameRequest(id=number))).entry
+
+    asyncio.run(_serve(store, tmp_path / "socket", everybody, visibility=FairPlay({"nightly"})))
+    asyncio.run(_serve(store, tmp_path / "office", organiser))
 
 
 def test_no_page_tells_that_there_is_a_hidden_game(store: Store, tmp_path: Path) -> None:
@@ -343,7 +333,7 @@ def test_no_page_tells_that_there_is_a_hidden_game(store: Store, tmp_path: Path)
             page = await stub.GetBot(pb.GetBotRequest(bot=bot, page_size=1))
             assert not hidden.intersection({game.game.number for game in page.games} | {page.next_before})
 
-    asyncio.run(_serve(store, tmp_path / "socket", test, visibility=Hidden()))
+    asyncio.run(_serve(store, tmp_path / "socket", test, visibility=FairPlay({"nightly"})))
 
 
 def test_games_in_pages(served: Serve) -> None:

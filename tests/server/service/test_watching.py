@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from arena_server.executors import Running
 from arena_server.model import Result
 from arena_server.service import leaderboard, watching
 from arena_server.service.leaderboard import Leaderboard
-from arena_server.service.visibility import Caller, Everything
+from arena_server.service.visibility import FairPlay
 from arena_server.store import Store
 
 
@@ -53,9 +53,15 @@ class Hall:
     channel: grpc.aio.Channel
     service: Leaderboard
 
-    def watch(self, tournament: str = "", metadata: Sequence[tuple[str, str]] = ()) -> Any:
+    def watch(self, tournament: str = "") -> Any:
         stub = leaderboard_pb2_grpc.LeaderboardStub(self.channel)
-        return stub.WatchGames(pb.WatchGamesRequest(tournament=tournament), metadata=metadata)
+        return stub.WatchGames(pb.WatchGamesRequest(tournament=tournament))
+
+    async def looked(self) -> None:
+        """Waits until what is on the stage now was seen."""
+        looks = self.stage.looks
+        while self.stage.looks < looks + 2:
+            await asyncio.sleep(0.01)
 
     @property
     def readers(self) -> int:
@@ -143,33 +149,43 @@ def test_an_attempt_that_comes_to_nothing(tmp_path: Path) -> None:
     run(tmp_path, test)
 
 
-class Anonymous(Everything):
-    def hides(self, tournament: str) -> bool:
-        return tournament == "nightly"
-
-    def shows_running(self, tournament: str, seats: Sequence[str], caller: Caller) -> bool:
-        assert (tournament, len(seats)) == ("nightly", 2)
-        return ("word", "please") in caller
-
-
 def test_what_is_hidden_is_told_when_it_is_over(tmp_path: Path) -> None:
+    policy = FairPlay({"nightly"})
+
     async def test(hall: Hall) -> None:
         first = hall.playing.results()[0]
         hall.stage.play(first, 2)
-        anyone, organiser = hall.watch(), hall.watch(metadata=(("word", "please"),))
-        assert (await organiser.read()).began.id == "nightly/1"
+        call = hall.watch()
         await asyncio.to_thread(hall.playing.store.record, [first])
+        await hall.looked()
         hall.stage.end(first)
-        assert (await organiser.read()).ended.id == "nightly/1"
+        await hall.looked()
         second = hall.playing.results()[0]  # with the same deal and bots
         hall.stage.play(second, 2)
-        assert (await organiser.read()).began.id == "nightly/2"
+        await hall.looked()
         await asyncio.to_thread(hall.playing.store.record, [second])
         hall.stage.end(second)
-        assert {(await anyone.read()).ended.id for _ in range(2)} == {"nightly/1", "nightly/2"}
-        assert (await organiser.read()).ended.id == "nightly/2"
+        assert {(await call.read()).ended.id for _ in range(2)} == {"nightly/1", "nightly/2"}  # and nothing before
 
-    run(tmp_path, test, visibility=Anonymous())
+    run(tmp_path, test, visibility=policy)
+
+
+def test_owners_who_allow_it_halfway(tmp_path: Path) -> None:
+    policy = FairPlay({"nightly"})
+
+    async def test(hall: Hall) -> None:
+        first = hall.playing.results()[0]
+        hall.stage.play(first, 2)
+        call = hall.watch()
+        await hall.looked()
+        policy.open = {"bot0", "bot1", "bot2"}
+        hall.stage.play(first, 3)
+        assert (await call.read()).played.plies == [first.moves[2].move]
+        await asyncio.to_thread(hall.playing.store.record, [first])
+        hall.stage.end(first)
+        assert (await call.read()).ended.id == "nightly/1"  # though the second game of its pairing is to come
+
+    run(tmp_path, test, visibility=policy)
 
 
 def test_nobody_looks_where_nobody_watches(tmp_path: Path) -> None:
