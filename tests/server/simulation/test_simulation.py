@@ -27,6 +27,19 @@ def test_a_command_that_is_hurried_may_leave_while_the_database_is_away() -> Non
     assert any("waits no more for the database" in what for _, what in run.trace)
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(2166, id="killed when the command is through"),
+        pytest.param(3097, id="a stream that breaks when the next game is given out"),
+        pytest.param(3985, id="a bot that comes back when it is being stopped"),
+        pytest.param(6050, id="a crash for a game that has come to nothing"),
+    ],
+)
+def test_what_the_simulation_itself_once_got_wrong(seed: int) -> None:
+    assert not failure(draw(seed)), tell(seed)
+
+
 def test_many_processes_leave_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PLACE, str(tmp_path))
     seeds = broken(range(2))

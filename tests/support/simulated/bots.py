@@ -93,6 +93,10 @@ class Process:
         return Output()
 
 
+class Refused(ConnectionError):  # noqa: N818 - what happens, no error of ours
+    """The arena does not want this stream."""
+
+
 class Stream:
     """One bidirectional stream; what is sent on it arrives in order, after a while."""
 
@@ -110,7 +114,7 @@ class Stream:
         return [("authorization", f"Bearer {self._token}")]
 
     async def abort(self, code: object, reason: str) -> None:
-        raise AssertionError(f"{code}: {reason}")
+        raise Refused(f"{code}: {reason}")
 
     async def send_initial_metadata(self, metadata: object) -> None:
         """Which says nothing here."""
@@ -185,6 +189,7 @@ class Client:
         self.world = process.world
         self.stream: Stream | None = None
         self.games: dict[str, Playing] = {}
+        self.lost = 0.0  # when its connection last broke
         self._token = token
         self._dying = False
 
@@ -201,7 +206,7 @@ class Client:
         """The arena hands a message to the transport."""
         kind = message.WhichOneof("message")
         if kind == "move_request":
-            self.world.asked(*self._where(message.move_request), message.move_request.ply)
+            self.world.asked(*self._where(message.move_request), message.move_request.ply, self.lost)
         elif kind == "game_over":
             self.world.heard(*self._where(message.game_over), message.game_over)
 
@@ -261,7 +266,8 @@ class Client:
             self._say(reply)
         if "crash after" in kinds and self.stream is not None:
             self._dying = True
-            self.world.later(self.stream.on_its_way + 0.001, self.stream.on_its_way + 0.03, self._crash)
+            way = self.stream.on_its_way
+            self.world.later(way + 0.001, way + 0.03, lambda: self._crash(playing))
         if "reset waiting" in kinds and "reset waiting" not in playing.done:
             playing.done.add("reset waiting")
             self.world.later(0.03, 0.03, self._reset)
@@ -270,13 +276,17 @@ class Client:
         if self.stream is not None:
             self.stream.send(request, delay=delay, latency=latency)
 
-    def _crash(self) -> None:
-        self.process.exit(1)
+    def _crash(self, playing: Playing) -> None:
+        """For a game that has come to nothing it does not die: that would hit its next one, for which it has no deed."""
+        self._dying = False
+        if self.world.plays(playing.number, playing.attempt):
+            self.process.exit(1)
 
     def _reset(self) -> None:
         """The connection breaks, and is opened again soon."""
         stream, self.stream = self.stream, None
         if stream is not None:
+            self.lost = self.world.loop.time()
             self.world.later(0.0, 0.005, stream.reset)
             self.world.later(0.0, 0.01, self.connect)
 
@@ -292,8 +302,8 @@ class Client:
             stream.reset()
         return True
 
-    def _do_crash(self, *_: object) -> bool:
-        self.world.later(0.001, 0.02, self._crash)
+    def _do_crash(self, _asked: object, playing: Playing, _deed: object) -> bool:
+        self.world.later(0.001, 0.02, lambda: self._crash(playing))
         return True
 
     def _do_failure(self, asked: pb.MoveRequest, *_: object) -> bool:

@@ -24,9 +24,14 @@ class Violation(AssertionError):  # noqa: N818 - a finding about others, no erro
 
 @dataclass
 class Ask:
-    """One request, as the transport saw it."""
+    """One request, as the transport saw it.
+
+    Attributes:
+        delayed: whether the bot's stream broke since the game was given out: there may have been none to ask on.
+    """
 
     sent: float
+    delayed: bool = False
     answered: float | None = None
     legal: bool = False
 
@@ -37,6 +42,7 @@ class Witness:
 
     Attributes:
         current: the attempt that is being played, by number of the game.
+        begun: when it was given out.
         reported: endings of the attempts that the watcher was told of.
         finished: games reported to be finished.
     """
@@ -45,24 +51,25 @@ class Witness:
     asks: dict[tuple[int, int, str, int], Ask] = field(default_factory=dict)
     heard: dict[Key, Any] = field(default_factory=dict)
     current: dict[int, Assignment] = field(default_factory=dict)
+    begun: dict[int, float] = field(default_factory=dict)
     reported: dict[tuple[int, int], Ending] = field(default_factory=dict)
     finished: set[int] = field(default_factory=set)
 
-    def given(self, assignment: Assignment) -> None:
+    def given(self, assignment: Assignment, at: float) -> None:
         """A game is given out."""
         number, attempt = assignment.planned.number, assignment.token.attempt
         _check(number not in self.finished, f"game {number} is played again after it was reported")
         _check((number, attempt) not in self.reported, f"attempt {attempt} of game {number} is played again")
-        self.current[number] = assignment
+        self.current[number], self.begun[number] = assignment, at
         # What an attempt left that a dead command began is forgotten.
         self.asks = {key: ask for key, ask in self.asks.items() if key[0] != number}
         self.heard = {key: message for key, message in self.heard.items() if key[0] != number}
 
-    def asked(self, number: int, seat: str, ply: int, at: float) -> None:
-        """A request goes out."""
+    def asked(self, number: int, seat: str, ply: int, at: float, lost: float) -> None:
+        """A request goes out, to a bot whose stream last broke at that time."""
         if number in self.current:
             key = (number, self.current[number].token.attempt, seat, ply)
-            self.asks.setdefault(key, Ask(at))
+            self.asks.setdefault(key, Ask(at, delayed=lost > self.begun[number]))
 
     def answered(self, number: int, seat: str, ply: int, *, at: float, legal: bool) -> None:
         """The first answer to it is there."""
@@ -145,7 +152,7 @@ class Witness:
         if played is not None:
             _check(used - stood <= LIMIT + MARGIN + MEASURED, f"{where}: seat {seat} used {used:.3f} s and lived")
             charged = (played.used_us - played.credit_us) / 1e6
-            if (number, seat) in self._away:
+            if ask.delayed or (number, seat) in self._away:
                 return  # its clock began while there was no stream to ask on
             _check(
                 charged <= used - stood + unseen, f"{where}: seat {seat} was charged {charged:.3f} s for {used:.3f} s"

@@ -46,6 +46,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._arriving: list[tuple[float, int, Callback]] = []
         self._order = itertools.count()
         self._thread_free = at
+        self._main: asyncio.Future[Any] | None = None
         self.steps = 0
         self.dead = False
         self.stalls: list[tuple[float, float]] = []
@@ -71,7 +72,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
         try:
             with mock.patch("time.monotonic", self.time):
                 try:
-                    return self.run_until_complete(main)
+                    self._main = task = self.create_task(main)
+                    return self.run_until_complete(task)
                 except Killed:
                     self.dead = True
                     raise
@@ -119,7 +121,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._at += STEP
         if self.steps > MAX_STEPS or self._at > self._limit:
             raise Hung("it does not end")
-        if not self.dead:
+        if self._main is not None and not self._main.done():  # later there is no command that could be struck
             self._on_step()
         if timeout is None and not self._arriving:
             raise Hung("nothing more happens")

@@ -27,7 +27,7 @@ from arena_server.model import ArenaError, Assignment, Result
 from arena_server.store import AwayError, Recorded, Status, Store, Tournament, database, journal
 from arena_server.store.tables import ATTEMPT
 from arena_server.store.verify import verify
-from simulated.bots import Keeper, Network, Stream
+from simulated.bots import Keeper, Network, Refused, Stream
 from simulated.checks import Violation, Witness
 from simulated.loop import Killed, SimulatedLoop
 from simulated.script import LIMIT, MARGIN, Deed, Script, Strike, bots, spec
@@ -118,9 +118,9 @@ class World:
     def note(self, what: str) -> None:
         self.trace.append((self.loop.time() if hasattr(self, "loop") else self._at, what))
 
-    def asked(self, number: int, seat: str, ply: int) -> None:
+    def asked(self, number: int, seat: str, ply: int, lost: float) -> None:
         self.note(f"game {number}: seat {seat} is asked for ply {ply}")
-        self.witness.asked(number, seat, ply, self.loop.time())
+        self.witness.asked(number, seat, ply, self.loop.time(), lost)
 
     def answered(self, number: int, seat: str, ply: int, move: str) -> None:
         self.note(f"game {number}: seat {seat} answers ply {ply}: {move}")
@@ -158,12 +158,22 @@ class World:
         sent = self.witness.asks[number, self.attempt(number), seat, ply].sent
         return sent + LIMIT + MARGIN - 0.0005 - self.loop.time()
 
+    def plays(self, number: int, attempt: int) -> bool:
+        return (number, attempt) in self._in_flight
+
     def attempt(self, number: int) -> int:
         return self.witness.current[number].token.attempt
 
     def serve(self, stream: Stream) -> None:
         self._streams.append(stream)
-        self.loop.create_task(self.lobby.play(None, stream))
+        self.loop.create_task(self._served(stream))
+
+    async def _served(self, stream: Stream) -> None:
+        try:
+            await self.lobby.play(None, stream)
+        except Refused as reason:  # of a bot that it stops; one that plays would be missed
+            self.note(f"{stream.client.process.bot} is refused: {reason}")
+            stream.reset()
 
     def _due(self, kind: str, count: int) -> list[Strike]:
         """Takes the strikes of that kind whose time has come."""
@@ -234,7 +244,7 @@ class World:
     async def play(self, assignment: Assignment) -> Result:
         planned, token = assignment.planned, assignment.token
         self.note(f"game {planned.number}.{token.attempt} is given out in epoch {token.epoch}")
-        self.witness.given(assignment)
+        self.witness.given(assignment, self.loop.time())
         self._in_flight[planned.number, token.attempt] = assignment
         result = await self._executor.play(assignment)
         self.note(f"game {planned.number}.{token.attempt} ends: {result.ending} {''.join(result.blamed)}")
