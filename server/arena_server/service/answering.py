@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -27,6 +27,10 @@ Context = grpc.aio.ServicerContext[Any, Any]
 _Answer = TypeVar("_Answer")
 
 
+class BusyError(ArenaError):
+    """Too many wait for an answer already."""
+
+
 class Desk:
     """Answers questions to the store, which blocks, beside an event loop."""
 
@@ -39,7 +43,9 @@ class Desk:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, question: Callable[[], _Answer]) -> _Answer:
-        """Asks in one of the threads; raises what the question raises."""
+        """Asks in one of the threads; raises what the question raises, BusyError where too many wait."""
+        if self._waiting >= MAX_WAITING + THREADS:
+            raise BusyError("too many questions at once", "", "ask again later")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, question)
@@ -48,10 +54,12 @@ class Desk:
 
     async def answer(self, context: Context, question: Callable[[], _Answer]) -> _Answer:
         """The same for a call: what goes wrong becomes its status."""
-        if self._waiting >= MAX_WAITING + THREADS:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many questions at once - ask again later")
+        return await self.tell(context, self.ask(question))
+
+    async def tell(self, context: Context, answer: Awaitable[_Answer]) -> _Answer:
+        """What a call is answered, likewise."""
         try:
-            return await self.ask(question)
+            return await answer
         except ArenaError as error:
             await refuse(context, error)
             raise AssertionError from error  # refusing raises
@@ -70,4 +78,6 @@ def _status(error: ArenaError) -> grpc.StatusCode:
         return grpc.StatusCode.NOT_FOUND
     if isinstance(error, TooLongError):
         return grpc.StatusCode.DEADLINE_EXCEEDED
+    if isinstance(error, BusyError):
+        return grpc.StatusCode.RESOURCE_EXHAUSTED
     return grpc.StatusCode.INVALID_ARGUMENT if isinstance(error, UserError) else grpc.StatusCode.UNAVAILABLE

@@ -16,6 +16,7 @@ from arena_server.model import Purpose, Result, UserError
 from arena_server.service import estimates, messages
 from arena_server.service.answering import Context, Desk, refuse
 from arena_server.service.cursors import cursor, cursor_text
+from arena_server.service.kept import KeptAnswers
 from arena_server.service.reading import MAX_BOT_GAMES, StoreReader, bot_page
 from arena_server.service.visibility import Everything, Visibility
 from arena_server.service.watching import Live, Spectators
@@ -70,10 +71,12 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         self._visibility = visibility or Everything()
         self._estimates = estimates.Estimates(store)
         self._desk = Desk()
+        self._boards = KeptAnswers[pb.GetLeaderboardResponse](self._desk, store.database.changes)
         self._spectators = Spectators(live, self._desk, self._store, self._visibility)
 
     def close(self) -> None:
         """Answers no more."""
+        self._boards.close()
         self._desk.close()
 
     async def ListTournaments(  # noqa: N802 - named by the protocol, like the others
@@ -92,7 +95,8 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         self, request: pb.GetLeaderboardRequest, context: Context
     ) -> pb.GetLeaderboardResponse:
         """A page of the standings."""
-        return await self._desk.answer(context, lambda: self._leaderboard(request))
+        key = request.SerializeToString(deterministic=True)
+        return await self._desk.tell(context, self._boards.ask(key, lambda: self._leaderboard(request)))
 
     async def GetPlaces(self, request: pb.GetPlacesRequest, context: Context) -> pb.GetPlacesResponse:  # noqa: N802
         """A format's own table."""

@@ -15,7 +15,7 @@ from arena.v1 import leaderboard_pb2 as pb
 from arena_server.executors import Running
 from arena_server.model import ArenaError, UserError
 from arena_server.service import messages
-from arena_server.service.answering import Desk
+from arena_server.service.answering import BusyError, Desk
 from arena_server.service.visibility import Visibility
 from arena_server.store import GameStatus, Store, queries
 from arena_server.store.lists import Choice, GameSummary
@@ -158,7 +158,10 @@ class Spectators:
 
     async def _settle(self) -> None:
         """Tells what became of games that are played no more."""
-        found = await self._desk.ask(lambda: self._ends({key: gone.game for key, gone in self._gone.items()}))
+        try:
+            found = await self._desk.ask(lambda: self._ends({key: gone.game for key, gone in self._gone.items()}))
+        except BusyError:  # the next look asks again
+            return
         for key, gone in list(self._gone.items()):
             end = found.get(key)
             if end is not None and end.summary.status is not GameStatus.PLANNED:

@@ -277,7 +277,7 @@ class Client:
             self.stream.send(request, delay=delay, latency=latency)
 
     def _crash(self, playing: Playing) -> None:
-        """For a game that has come to nothing it does not die: that would hit its next one, for which it has no deed."""
+        """Not for a game that has come to nothing: that would hit its next one, for which it has no deed."""
         self._dying = False
         if self.world.plays(playing.number, playing.attempt):
             self.process.exit(1)
