@@ -1,6 +1,7 @@
 """Many bots in one process, each a session of the SDK with a token of its own, in threads; they answer in 100 ms.
 
-Told on standard input, as JSON in a line: the arena's address, and the tokens. Ends when its standard input does.
+Told on standard input, as JSON in a line: the arena's address, and the tokens. Every further line says in how many seconds
+they answer from then on. Ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -14,18 +15,23 @@ from typing import Any
 
 from arena_sdk import Bot, Clock
 
-ANSWER_S = 0.1
 GAMES_AT_ONCE = 2
 """Of a bot: a table is two games, so half of the bots fill every game of the server."""
 PATIENCE_S = 3600.0
 
 
 class Answers(Bot):
-    """Thinks for a while, and plays the first legal move."""
+    """Thinks for a while, and plays the first legal move.
+
+    Attributes:
+        pace: seconds for which every one of them thinks.
+    """
+
+    pace = 0.1
 
     def choose(self, state: Any, clock: Clock) -> Any:  # noqa: ARG002 - a bot's signature
         """Chooses."""
-        time.sleep(ANSWER_S)
+        time.sleep(self.pace)
         return state.legal_moves()[0]
 
 
@@ -41,5 +47,6 @@ if __name__ == "__main__":
     told = json.loads(sys.stdin.readline())
     for token in told["tokens"]:
         threading.Thread(target=play, args=(told["address"], token), daemon=True).start()
-    sys.stdin.read()
+    for line in sys.stdin:
+        Answers.pace = float(line)
     os._exit(0)  # threads of bots that think may still run

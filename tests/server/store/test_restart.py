@@ -43,6 +43,10 @@ def _options(data: Path) -> str:
     return f"-k {data.parent} -c listen_addresses='' -c fsync=off"
 
 
+LAST = 24
+"""The game that goes on until all has been looked at."""
+
+
 @dataclass
 class OnPaper:
     """Executor and watcher in one."""
@@ -53,13 +57,14 @@ class OnPaper:
     ended_games: list[int] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     some: asyncio.Event = field(default_factory=asyncio.Event)
+    may_end: asyncio.Event = field(default_factory=asyncio.Event)
 
     def running(self) -> list[Running]:
         return []
 
     async def play(self, assignment: Assignment) -> Result:
         self.given.append(assignment.planned.number)
-        await asyncio.sleep(0.5)
+        await (self.may_end.wait() if assignment.planned.number == LAST else asyncio.sleep(0.5))
         return self.playing.normal(assignment)
 
     def stands(self, snapshot: Snapshot) -> None:
@@ -75,7 +80,7 @@ class OnPaper:
 
 def test_f3_a_restarted_server_is_waited_for(server: str, postgres: str) -> None:
     """No game is lost or played twice, nobody else gets in, and the command says what it waits for."""
-    spec = tiny_spec(games=24)
+    spec = tiny_spec(games=LAST)
     with Store.open(postgres) as store, store.lock(store.enter(spec).tournament) as lock:
         paper = OnPaper(Playing(store, lock, find("tiny")))
 
@@ -89,17 +94,18 @@ def test_f3_a_restarted_server_is_waited_for(server: str, postgres: str) -> None
             assert not running.done()
             with Store.open(postgres) as other, pytest.raises(UserError, match="is being played by another command"):
                 other.lock(other.enter(spec).tournament)
+            paper.may_end.set()
             await running
 
         asyncio.run(main())
-        assert sorted(paper.given) == sorted(paper.ended_games) == list(range(1, 25))
+        assert sorted(paper.given) == sorted(paper.ended_games) == list(range(1, LAST + 1))
         assert [line.partition(": ")[0].partition(" (")[0] for line in paper.lines[:1]] == [
             "the database refused its work"
         ]
         assert paper.lines[1].endswith(" is back")
         report = verify(store, store.enter(spec).tournament)
         assert report.ok, report.problems
-        assert store.progress(lock.tournament).folded == 24
+        assert store.progress(lock.tournament).folded == LAST
 
 
 def test_whoever_takes_over_while_the_server_is_away_keeps_it(server: str, postgres: str) -> None:
