@@ -1,7 +1,7 @@
 """Many bots in one process, each a session of the SDK with a token of its own, in threads; they answer in 100 ms.
 
-Told on standard input, as JSON in a line: the arena's address, and the tokens. Every further line says in how many seconds
-they answer from then on. Ends when its standard input does.
+Told on standard input, as JSON in a line: the arena's address, and the tokens. Every further line says in how many
+seconds they answer from then on. Ends when its standard input does.
 """
 
 from __future__ import annotations

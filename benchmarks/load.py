@@ -2,8 +2,9 @@
 
 The server is a real `arena serve` on SQLite. A tenth of the bots are real `arena join` processes;
 the others are sessions of the SDK, 30 in a process: what a hundred Python processes cost a machine is not asked here.
-All dial in over TCP on this machine. First they play WARM_UP games as fast as they can, some four minutes: by then caches of
-bounded size are full, as in a server that runs for months. Then they answer in 100 ms, for MINUTES, and all is measured.
+All dial in over TCP on this machine. First they play WARM_UP games as fast as they can, some four minutes: by then
+caches of bounded size are full, as in a server that runs for months. Then they answer in 100 ms, for MINUTES, and all
+is measured.
 """
 
 from __future__ import annotations

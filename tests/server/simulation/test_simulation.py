@@ -34,6 +34,7 @@ def test_a_command_that_is_hurried_may_leave_while_the_database_is_away() -> Non
         pytest.param(3097, id="a stream that breaks when the next game is given out"),
         pytest.param(3985, id="a bot that comes back when it is being stopped"),
         pytest.param(6050, id="a crash for a game that has come to nothing"),
+        pytest.param(10027, id="a crash that does not come, and what was said meanwhile"),
     ],
 )
 def test_what_the_simulation_itself_once_got_wrong(seed: int) -> None:

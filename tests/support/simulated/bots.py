@@ -192,6 +192,7 @@ class Client:
         self.lost = 0.0  # when its connection last broke
         self._token = token
         self._dying = False
+        self._unread: list[pb.PlayResponse] = []  # while it dies
 
     def connect(self) -> None:
         if not self.process.alive or self.world.loop.dead:
@@ -222,7 +223,10 @@ class Client:
     # The protocol
 
     def receive(self, stream: Stream, message: pb.PlayResponse) -> None:
-        if stream is not self.stream or stream.broken or self._dying:
+        if stream is not self.stream or stream.broken:
+            return
+        if self._dying:
+            self._unread.append(message)
             return
         match message.WhichOneof("message"):
             case "game_started":
@@ -278,9 +282,12 @@ class Client:
 
     def _crash(self, playing: Playing) -> None:
         """Not for a game that has come to nothing: that would hit its next one, for which it has no deed."""
-        self._dying = False
         if self.world.plays(playing.number, playing.attempt):
             self.process.exit(1)
+        self._dying, unread, self._unread = False, self._unread, []
+        for message in unread:
+            if self.stream is not None:
+                self.receive(self.stream, message)
 
     def _reset(self) -> None:
         """The connection breaks, and is opened again soon."""
