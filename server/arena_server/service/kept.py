@@ -14,11 +14,12 @@ from arena_server.store.database import Changes
 
 FRESH_S = 1.0
 """Seconds that an answer holds at most: other processes write to the database, too."""
-RENEWALS = 3
+RENEWALS = 6
 """How often an answer is made anew before it is asked for again: a question costs so many times itself at most."""
-GAP_S = 0.1
+GAP_S = 0.02
 """Seconds between two renewals; who asks in between waits for what he asks for."""
-MAX_KEPT = 32
+MAX_KEPT = 8
+"""Answers, so that a stranger who asks for many different ones has few of them renewed."""
 
 _Answer = TypeVar("_Answer")
 
