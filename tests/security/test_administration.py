@@ -14,7 +14,7 @@ from serving import StandIn, administered
 from arena.v1 import administration_pb2 as pb
 from arena.v1 import administration_pb2_grpc
 from arena_server.model import UserError
-from arena_server.service.office import Office
+from arena_server.service.administration.office import Office
 from arena_server.store import Store
 
 HOSTILE = ["", "'; DROP TABLE bot; --", "../../etc/passwd", "\x00", "\x1b[2J", "\u202eevil", "a" * 60_000, "ß" * 20_000]

@@ -14,9 +14,9 @@ import grpc
 
 from arena.v1 import leaderboard_pb2_grpc
 from arena_server.executors import Running
-from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.service.administration.administrator import Connected, Playing, ServerStatus
+from arena_server.service.administration.office import Office
 from arena_server.service.leaderboard import Leaderboard
-from arena_server.service.office import Office
 from arena_server.store import Store
 from arena_server.wire.options import channel_arguments
 

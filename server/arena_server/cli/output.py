@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena_server.cli.grids import Grid
-    from arena_server.service.administering import Administrator
+    from arena_server.service.administration.administrator import Administrator
     from arena_server.service.reading import Reader
     from arena_server.store import Store
 
@@ -64,13 +64,13 @@ def administrator(db: str | None, server: str | None, *, quiet: bool, create: bo
     Raises:
         UserError: a database and a server, or a server that is not named by its Unix socket.
     """
-    from arena_server.service.administering import StoreAdministrator
+    from arena_server.service.administration.administrator import StoreAdministrator
 
     if server is None:
         with opened(db, quiet=quiet, create=create) as store:
             yield StoreAdministrator(store)
         return
-    from arena_server.service.remote_administrator import RemoteAdministrator
+    from arena_server.service.administration.remote import RemoteAdministrator
 
     with RemoteAdministrator(_one(db, server, quiet=quiet)) as remote:
         yield remote

@@ -9,7 +9,7 @@ import typer
 from arena_server.cli.options import AsJson, group
 
 if TYPE_CHECKING:
-    from arena_server.service.administering import ServerStatus
+    from arena_server.service.administration.administrator import ServerStatus
 
 server = group("See what a standing server does, or stop it.")
 
@@ -22,7 +22,7 @@ def status(*, address: At, as_json: AsJson = False) -> None:
     from dataclasses import asdict
 
     from arena_server.cli.output import show_json
-    from arena_server.service.remote_administrator import RemoteAdministrator
+    from arena_server.service.administration.remote import RemoteAdministrator
 
     with RemoteAdministrator(address) as office:
         found = office.status()
@@ -43,7 +43,7 @@ def stop(
 ) -> None:
     """Stop it. No game begins any more, those that run have a grace to finish."""
     from arena_server.cli.output import show_json
-    from arena_server.service.remote_administrator import RemoteAdministrator
+    from arena_server.service.administration.remote import RemoteAdministrator
 
     with RemoteAdministrator(address) as office:
         grace = office.stop(at_once=now)

@@ -11,10 +11,10 @@ from grpc_health.v1 import health
 
 from arena.v1 import leaderboard_pb2_grpc
 from arena_server.model import ArenaError, UserError
-from arena_server.service.administration import Controls
+from arena_server.service.administration.office import Office
+from arena_server.service.administration.servicer import Controls
 from arena_server.service.health import Health
 from arena_server.service.leaderboard import Leaderboard
-from arena_server.service.office import Office
 from arena_server.service.settings import ServeSettings
 from arena_server.service.visibility import FairPlay
 from arena_server.service.watching import Live

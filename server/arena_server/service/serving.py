@@ -128,7 +128,7 @@ class Serving:
         from arena_server.coordinator.side_events import SideEvents  # noqa: PLC0415 - likewise
         from arena_server.executors.local import LocalExecutor  # noqa: PLC0415 - likewise
         from arena_server.referee.guests import Guests, Present  # noqa: PLC0415 - likewise
-        from arena_server.service.controls import ServerControls  # noqa: PLC0415 - likewise
+        from arena_server.service.administration.controls import ServerControls  # noqa: PLC0415 - likewise
         from arena_server.service.hall import Hall  # noqa: PLC0415 - likewise
 
         async def identify(sha256: bytes) -> Identity | None:

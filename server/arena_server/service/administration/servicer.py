@@ -6,8 +6,8 @@ from typing import Protocol
 
 from arena.v1 import administration_pb2 as pb
 from arena.v1 import administration_pb2_grpc
-from arena_server.service import administration_messages as messages
-from arena_server.service.administering import ServerStatus, StoreAdministrator
+from arena_server.service.administration import messages
+from arena_server.service.administration.administrator import ServerStatus, StoreAdministrator
 from arena_server.service.answering import Context, Desk
 from arena_server.service.messages import tournament_message
 from arena_server.store import Store, queries

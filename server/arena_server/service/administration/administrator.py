@@ -1,4 +1,4 @@
-"""What an organiser does with the registry, on the database at hand or on the server that has it: the same values."""
+"""What an organiser does with bots, challenges and seasons, on a database or its server: the same values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena_server.store.registry import Added, Registered
 
 
 class Administrator(Protocol):
-    """Keeps the registry.
+    """Keeps the registry, makes challenges and ends seasons.
 
     Every method raises UserError for what is not there or not allowed, ArenaError where the other side cannot answer.
     """

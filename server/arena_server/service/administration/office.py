@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena.v1 import administration_pb2_grpc, leaderboard_pb2_grpc
 from arena_server.model import UserError
-from arena_server.service.administration import Administration, Controls
+from arena_server.service.administration.servicer import Administration, Controls
 from arena_server.service.health import Health
 from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.watching import Live

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.v1 import administration_pb2 as pb
-from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.service.administration.administrator import Connected, Playing, ServerStatus
 from arena_server.service.messages import tournament_message, tournament_of
 from arena_server.store import Season
 from arena_server.store.admissions import Tested

@@ -11,7 +11,7 @@ from typing import Protocol
 from arena_server.coordinator.season import Season
 from arena_server.coordinator.served import Floor
 from arena_server.executors import Running
-from arena_server.service.administering import Connected, Playing, ServerStatus
+from arena_server.service.administration.administrator import Connected, Playing, ServerStatus
 from arena_server.service.scribe import Scribe
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from arena.v1 import administration_pb2 as pb
 from arena.v1 import administration_pb2_grpc
 from arena_server.model import UserError
-from arena_server.service import administration_messages as messages
-from arena_server.service.administering import ServerStatus
+from arena_server.service.administration import messages
+from arena_server.service.administration.administrator import ServerStatus
 from arena_server.service.dialling import LOCAL, Dialled
 from arena_server.service.messages import tournament_of
 from arena_server.store import Season, Tournament
