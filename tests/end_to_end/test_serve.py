@@ -10,6 +10,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import grpc
+import psutil
 import pytest
 import trustme
 from command import arena, start
@@ -106,6 +107,18 @@ def test_bots_leave_by_themselves_and_owners_do_not_play_their_own(site: Site) -
     assert site.joined[1].wait() in (0, 2)
     arena("bots", "retire", "eve", cwd=site.folder)
     assert site.joined[0].wait() in (0, 2)
+
+
+def test_a_bot_does_not_outlive_who_let_it_join(site: Site) -> None:
+    """Its games are finished, and no process is left."""
+    token = site.token("ada")
+    server = site.serve("--bot", "random")
+    joined = site.join("ada", server.address, token)
+    wait_for(lambda: server.games("ada 1", "random 1.0"), "a game")
+    (bot,) = psutil.Process(joined.process.pid).children()
+    joined.process.kill()
+    wait_for(lambda: not bot.is_running() or bot.status() == psutil.STATUS_ZOMBIE, "the end of the bot")
+    assert all(game["ending"] in {"normal", "abandoned"} for game in server.events("game"))
 
 
 def test_wrong_tokens_are_one_line(site: Site) -> None:

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 import grpc
@@ -18,6 +19,7 @@ from arena.v1 import leaderboard_pb2_grpc
 from arena_sdk.process import roots
 from arena_sdk.stream import channel
 from arena_server.launching.bots import Bot
+from arena_server.launching.child import end_with
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at the rating."""
@@ -56,7 +58,11 @@ class Joining:
     def run(self) -> int:
         """Plays until the bot leaves; the exit code of its process."""
         process = subprocess.Popen(  # noqa: S603 - the author's own bot
-            self.bot.argv(), cwd=self.bot.folder, env={**os.environ, **self._variables()}, start_new_session=True
+            self.bot.argv(),
+            cwd=self.bot.folder,
+            env={**os.environ, **self._variables()},
+            start_new_session=True,
+            preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 - no thread of ours runs yet
         )
         left = False
         with _handed_on(process):

@@ -126,15 +126,20 @@ def _settle(stdout: int, stderr: int) -> None:
     """In the child: own session, default signals, descriptors 0 to 2, and death with the keeper."""
     keeper = os.getppid()
     os.setsid()
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != keeper:
-        os._exit(127)  # it died before the line above
+    end_with(keeper, signal.SIGKILL)
     for number in _DEFAULTS:
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_NOFILE, _FILES)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(stdout, 1)
     os.dup2(stderr, 2)
+
+
+def end_with(parent: int, number: int) -> None:
+    """In a child: has it get that signal when its parent is gone."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(127)  # it died before the line above
 
 
 def _close(fds: Sequence[int]) -> None:
