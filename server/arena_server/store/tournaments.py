@@ -59,9 +59,7 @@ def find(connection: Connection, name: str, *, public: bool = False) -> Tourname
     return next(iter(load(connection, _BY_NAME, public=public, key=name.casefold())), None)
 
 
-def load(
-    connection: Connection, query: Select[Any] = ROWS, *, public: bool = False, **parameters: object
-) -> list[Tournament]:
+def load(connection: Connection, query: Select[Any], *, public: bool = False, **parameters: object) -> list[Tournament]:
     """What the rows that a query finds in ``tournament`` say, with their amendments.
 
     Args:
