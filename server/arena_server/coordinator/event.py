@@ -6,6 +6,7 @@ Nothing here imports grpc before the keeper has started (design, decision 10).
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -133,6 +134,7 @@ class Event:
 
         executor = LocalExecutor(self.game, self.bots, keeper, capacity=self.capacity, transport=self.transport)
         async with executor:
+            settle_memory()
             coordinator = Coordinator(store, tournament, self.game, executor, watcher)
             received: list[int] = []
 
@@ -156,6 +158,12 @@ def prepare_grpc() -> None:
     """Sets what grpc reads when it is imported; what the user has set stays."""
     os.environ.setdefault("GRPC_EXPERIMENTS", EVENT_ENGINE_OFF)
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # we tell what is wrong: its lines come between those of a log
+
+
+def settle_memory() -> None:
+    """Before games begin: keeps what is there already out of collections, which stop every clock for 0.1 s otherwise."""
+    gc.collect()
+    gc.freeze()
 
 
 def bots_of(settings: Settings) -> list[Bot]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Mapping
 from types import TracebackType
@@ -44,7 +43,6 @@ class LocalExecutor:
 
     async def __aenter__(self) -> Self:
         """Opens the referee's socket."""
-        _settle_memory()
         await self._keeper.attach()
         await self._referee.__aenter__()
         return self
@@ -72,9 +70,3 @@ class LocalExecutor:
         if self._keeper.lost.done():
             raise self._keeper.lost.result()
         return result
-
-
-def _settle_memory() -> None:
-    """Keeps what is there already out of garbage collections: looking through all modules takes 0.1 s."""
-    gc.collect()
-    gc.freeze()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from arena_engine.game import Game, find
 from arena_server.coordinator.coordinator import Interrupted
-from arena_server.coordinator.event import bots_of, prepare_grpc, run_loop, spec_of
+from arena_server.coordinator.event import bots_of, prepare_grpc, run_loop, settle_memory, spec_of
 from arena_server.coordinator.facts import command_line, facts
 from arena_server.coordinator.settings import Settings
 from arena_server.formats import SEASON
@@ -157,6 +157,7 @@ class Serving:
             controls.drain = hall.drain
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, controls.stop)
+            settle_memory()
             addresses = await hall.open()
             controls.addresses = tuple(addresses)
             try:
