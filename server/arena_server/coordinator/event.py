@@ -161,7 +161,7 @@ def prepare_grpc() -> None:
 
 
 def settle_memory() -> None:
-    """Before games begin: keeps what is there already out of collections, which stop every clock for 0.1 s otherwise."""
+    """Before games begin: keeps what is there already out of collections, which would stop every clock for 0.1 s."""
     gc.collect()
     gc.freeze()
 
