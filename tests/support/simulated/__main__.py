@@ -18,9 +18,10 @@ def main() -> int:
     given = parser.parse_args()
     began = time.monotonic()
     failing: list[int] = []
-    for done, seed in enumerate(broken(range(given.first, given.first + given.seeds)), 1):
-        if seed is not None:
+    for done, (seed, error) in enumerate(broken(range(given.first, given.first + given.seeds)), 1):
+        if error:
             failing.append(seed)
+            print(f"seed {seed}: {error}", flush=True)
         rate = done / (time.monotonic() - began)
         line = f"{done} of {given.seeds} seeds, {len(failing)} broken, {rate:.0f} a second"
         if done == given.seeds or done % 100 == 0:

@@ -13,8 +13,8 @@ from simulated.search import failure
 from simulated.world import PLACE, place
 
 
-def broken(seeds: Iterable[int]) -> Iterator[int | None]:
-    """Simulates seeds on every core; gives each that breaks a promise, and None for one that does not."""
+def broken(seeds: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Simulates seeds on every core; gives each, with what goes wrong, empty where nothing does."""
     wanted, cores = list(seeds), len(os.sched_getaffinity(0))
     with (  # processes of a pool are killed in the end: what is theirs is removed here
         tempfile.TemporaryDirectory(prefix="simulated", dir=place()) as folder,
@@ -25,7 +25,7 @@ def broken(seeds: Iterable[int]) -> Iterator[int | None]:
 
 def simulation_figures(seeds: int) -> dict[str, float]:
     """``simulation_seeds`` and ``simulation_violations``."""
-    return {"simulation_seeds": seeds, "simulation_violations": sum(seed is not None for seed in broken(range(seeds)))}
+    return {"simulation_seeds": seeds, "simulation_violations": sum(bool(error) for _, error in broken(range(seeds)))}
 
 
 def planted_figures() -> dict[str, float]:
@@ -37,5 +37,5 @@ def _keep_in(folder: str) -> None:
     os.environ[PLACE] = folder
 
 
-def _broken(seed: int) -> int | None:
-    return seed if failure(draw(seed)) else None
+def _broken(seed: int) -> tuple[int, str]:
+    return seed, failure(draw(seed))

@@ -154,9 +154,9 @@ class World:
         self.loop.stall(seconds)
 
     def brink(self, number: int, seat: str, ply: int) -> float:
-        """Seconds until its time and the margin are all but used."""
-        sent = self.witness.asks[number, self.attempt(number), seat, ply].sent
-        return sent + LIMIT + MARGIN - 0.0005 - self.loop.time()
+        """Seconds until its time and the margin are all but used; few where its clock began before it was asked."""
+        ask = self.witness.asks[number, self.attempt(number), seat, ply]
+        return 0.001 if ask.delayed else ask.sent + LIMIT + MARGIN - 0.0005 - self.loop.time()
 
     def plays(self, number: int, attempt: int) -> bool:
         return (number, attempt) in self._in_flight
