@@ -35,6 +35,7 @@ def test_a_command_that_is_hurried_may_leave_while_the_database_is_away() -> Non
         pytest.param(3985, id="a bot that comes back when it is being stopped"),
         pytest.param(6050, id="a crash for a game that has come to nothing"),
         pytest.param(19011, id="the last moment of a bot that was asked late for its own fault"),
+        pytest.param(23600, id="nonsense for a game that has come to nothing"),
         pytest.param(10027, id="a crash that does not come, and what was said meanwhile"),
     ],
 )

@@ -322,8 +322,12 @@ class Client:
         self._say(pb.PlayRequest(resign=pb.Resign(handle=asked.handle)))
         return True
 
-    def _do_malformed(self, *_: object) -> bool:
-        self._say(pb.PlayRequest())
+    def _do_malformed(self, _asked: object, playing: Playing, _deed: object) -> bool:
+        def say() -> None:
+            if self.world.plays(playing.number, playing.attempt):  # else it would spoil the beginning of the next one
+                self._say(pb.PlayRequest(), latency=0.0)
+
+        self.world.later(0.0005, 0.005, say)
         return True
 
     def _do_illegal(self, asked: pb.MoveRequest, *_: object) -> bool:

@@ -95,6 +95,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
         return done
 
     def _work(self, done: asyncio.Future[T], work: Callable[..., T], arguments: tuple[object, ...]) -> None:
+        if self.dead:
+            done.cancel()
+            return
         try:
             answer = work(*arguments)
         except Exception as error:  # noqa: BLE001 - raised where it is awaited
@@ -104,11 +107,11 @@ class SimulatedLoop(base_events.BaseEventLoop):
             self.arrive(self.delay(), lambda: None if done.done() else done.set_result(answer))
 
     def _end_tasks(self) -> None:
-        tasks = sorted(asyncio.all_tasks(self), key=lambda task: int(task.get_name().removeprefix("Task-")))
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            self.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        """Also those that others begin when they end: what is left over would end some time, in another loop."""
+        while tasks := asyncio.all_tasks(self):
+            for task in sorted(tasks, key=lambda task: int(task.get_name().removeprefix("Task-"))):
+                task.cancel()
+            self.run_until_complete(asyncio.wait(tasks))
 
     def _note_error(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if not self.dead:
@@ -121,7 +124,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._at += STEP
         if self.steps > MAX_STEPS or self._at > self._limit:
             raise Hung("it does not end")
-        if self._main is not None and not self._main.done():  # later there is no command that could be struck
+        if not (self.dead or self._main is None or self._main.done()):  # else there is no command to strike
             self._on_step()
         if timeout is None and not self._arriving:
             raise Hung("nothing more happens")
