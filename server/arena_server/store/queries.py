@@ -23,11 +23,11 @@ from arena_server.store.samples import Sample, Selection
 from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import BESIDE, ROWS, find, load
+from arena_server.store.tournaments import BESIDE, NEWEST_FIRST, find, load
 from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Season, Standing, Tournament
 
 _MAIN = TOURNAMENT.c.purpose.not_in(BESIDE)
-_NEWEST = ROWS.where(_MAIN).order_by(TOURNAMENT.c.id.desc()).limit(1)  # built once: it is asked for most often
+_NEWEST = NEWEST_FIRST.where(_MAIN).limit(1)  # built once: it is asked for most often
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
 
@@ -346,7 +346,7 @@ def _legible(game_id: str) -> Iterator[None]:
 def _newest_first(
     connection: Connection, these: ColumnElement[bool], before: Tournament | None = None, limit: int | None = None
 ) -> list[Tournament]:
-    query = ROWS.where(these).order_by(TOURNAMENT.c.id.desc()).limit(limit)
+    query = NEWEST_FIRST.where(these).limit(limit)
     if before is not None:
         query = query.where(TOURNAMENT.c.id < before.id)
     return load(connection, query, public=True)

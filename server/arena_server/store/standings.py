@@ -88,19 +88,19 @@ def _in_places(rows: Sequence[Any], spec: Spec, places: Sequence[int], before: i
 def _placed(rank: int, row: Any, spec: Spec, out: Collection[int]) -> Standing:
     place, mu, sigma, games, wins, losses, draws, margin, margin_games, failures, parked, why = row
     return Standing(
-        rank,
-        place,
-        spec.entrants[place],
-        spec.labels[place],
-        Rating(mu, sigma),
-        games,
-        wins,
-        losses,
-        draws,
-        margin / margin_games if margin_games else None,
-        _in_order(failures),
-        place in out,
-        None if parked is None else Parked(place, parked, why),
+        rank=rank,
+        position=place,
+        entrant=spec.entrants[place],
+        label=spec.labels[place],
+        rating=Rating(mu, sigma),
+        games=games,
+        wins=wins,
+        losses=losses,
+        draws=draws,
+        margin=_mean(margin, margin_games),
+        failures=_in_order(failures),
+        withdrawn=place in out,
+        parked=None if parked is None else Parked(place, parked, why),
     )
 
 
@@ -118,18 +118,18 @@ def ranked(rows: Sequence[tuple[Entrant, Tally]], spec: Spec) -> list[Standing]:
     best_first = sorted(named, key=lambda row: _order(*row[1]))
     return [
         Standing(
-            rank,
-            place,
-            who,
-            label,
-            tally.rating,
-            tally.games,
-            tally.wins,
-            tally.losses,
-            tally.draws,
-            tally.margin_total / tally.margin_games if tally.margin_games else None,
-            _in_order(tally.failures),
-            place in out,
+            rank=rank,
+            position=place,
+            entrant=who,
+            label=label,
+            rating=tally.rating,
+            games=tally.games,
+            wins=tally.wins,
+            losses=tally.losses,
+            draws=tally.draws,
+            margin=_mean(tally.margin_total, tally.margin_games),
+            failures=_in_order(tally.failures),
+            withdrawn=place in out,
         )
         for rank, (place, (who, tally), label) in enumerate(best_first, 1)
     ]
@@ -206,6 +206,10 @@ _COUNTS = select(
     _counted(GameStatus.ABANDONED, _RATED, _LAST),
     _counted(GameStatus.CANCELLED, _RATED, _LAST),
 ).where(TOURNAMENT.c.id == bindparam("of"))
+
+
+def _mean(total: int, games: int) -> float | None:
+    return total / games if games else None
 
 
 def _in_order(failures: Mapping[str, int]) -> dict[Ending, int]:

@@ -32,11 +32,11 @@ _AMENDED = (
     .scalar_subquery()
     .label("amended")
 )
-ROWS = select(TOURNAMENT, _AMENDED)
+_ROWS = select(TOURNAMENT, _AMENDED)
+NEWEST_FIRST = _ROWS.order_by(TOURNAMENT.c.id.desc())
 """What ``load`` reads: choose among its rows, and build the statement once where it is often run."""
-_BY_NAME = ROWS.where(TOURNAMENT.c.name_key == bindparam("key"))
-_NEWEST_FIRST = ROWS.order_by(TOURNAMENT.c.id.desc())
-_BY_ID = ROWS.where(TOURNAMENT.c.id == bindparam("of"))
+_BY_NAME = _ROWS.where(TOURNAMENT.c.name_key == bindparam("key"))
+_BY_ID = _ROWS.where(TOURNAMENT.c.id == bindparam("of"))
 _KNOWN: dict[tuple[str, bytes, str | None, bool], tuple[Terms, ...]] = {}
 _MAX_KNOWN = 16
 """Tournaments, as they are at some time, whose contracts are kept in memory."""
@@ -64,7 +64,7 @@ def load(connection: Connection, query: Select[Any], *, public: bool = False, **
 
     Args:
         connection: to read from.
-        query: chooses among ``ROWS``.
+        query: chooses among ``NEWEST_FIRST``.
         public: whether secrets are left out that nobody may know yet.
         parameters: of the query.
     """
@@ -180,7 +180,7 @@ def to_extend(database: Database, spec: Spec, *, name: str | None) -> Entered:
 
 def _extendable(connection: Connection, spec: Spec) -> Iterator[Tournament]:
     """The newest first."""
-    for found in load(connection, _NEWEST_FIRST):
+    for found in load(connection, NEWEST_FIRST):
         with suppress(UserError):
             contracts.grown(found.name, found.spec, spec, stage=1)
             yield found
@@ -227,7 +227,7 @@ def existing(connection: Connection, spec: Spec, given: str | None) -> Tournamen
 def _amended(connection: Connection, spec: Spec) -> Tournament | None:
     """The newest one whose contract has become this one since it got its name from it."""
     amended = TOURNAMENT.c.id.in_(select(AMENDMENT.c.tournament_id))
-    for found in load(connection, _NEWEST_FIRST.where(amended)):
+    for found in load(connection, NEWEST_FIRST.where(amended)):
         if found.name == found.terms[0].spec.default_name and contracts.same(found.spec, spec):
             return found
     return None
