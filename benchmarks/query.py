@@ -45,22 +45,17 @@ def _measured(paths: list[Path], asked: int) -> dict[str, float]:
         with grpc.insecure_channel(one) as first, grpc.insecure_channel(other) as second:
             stubs = [leaderboard_pb2_grpc.LeaderboardStub(channel) for channel in (first, second)]
             for what, request in (
-                ("leaderboard", pb.GetLeaderboardRequest()),
-                ("leaderboard_of_all", pb.GetLeaderboardRequest(page_size=BOTS)),
+                ("leaderboard", pb.GetLeaderboardRequest(fresh=True)),
+                ("leaderboard_of_all", pb.GetLeaderboardRequest(page_size=BOTS, fresh=True)),
             ):
-                times = [
-                    [_ms(store, stub, request) for store, stub in zip((few, many), stubs, strict=True)]
-                    for _ in range(asked)
-                ]
+                times = [[_ms(stub, request) for stub in stubs] for _ in range(asked)]
                 few_ms, many_ms = (statistics.median(column) for column in zip(*times, strict=True))
                 figures[f"{what}_p50_ms_1m_games"] = many_ms
                 figures[f"{what}_1m_over_10k"] = many_ms / few_ms
     return figures
 
 
-def _ms(store: Store, stub: Any, request: pb.GetLeaderboardRequest) -> float:
-    """As if something had just been recorded: an answer that is kept would measure nothing."""
-    store.database.changes.tell()
+def _ms(stub: Any, request: pb.GetLeaderboardRequest) -> float:
     began = time.perf_counter()
     answer = stub.GetLeaderboard(request)
     took = 1000 * (time.perf_counter() - began)

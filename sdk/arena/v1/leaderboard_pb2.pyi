@@ -470,6 +470,7 @@ class GetLeaderboardRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_FIELD_NUMBER: _builtins.int
     ALL_VERSIONS_FIELD_NUMBER: _builtins.int
+    FRESH_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     rating: Global___Rating.ValueType
@@ -480,6 +481,8 @@ class GetLeaderboardRequest(_message.Message):
     """`next_page` of the page before; empty: the first page."""
     all_versions: _builtins.bool
     """Whether of a season earlier versions of its bots are wanted, too, and those that are retired."""
+    fresh: _builtins.bool
+    """Whether it must be made after it is asked for; usually it may be a second old."""
     def __init__(
         self,
         *,
@@ -488,10 +491,11 @@ class GetLeaderboardRequest(_message.Message):
         page_size: _builtins.int = ...,
         page: _builtins.str = ...,
         all_versions: _builtins.bool = ...,
+        fresh: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_versions", b"all_versions", "page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_versions", b"all_versions", "fresh", b"fresh", "page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -81,7 +81,7 @@ class Joining:
         """How it is rated now; None where the server does not say."""
         try:
             with channel(self.server, roots(self._variables())) as wire:
-                asked = pb.GetLeaderboardRequest(page_size=MAX_PAGE, all_versions=True)
+                asked = pb.GetLeaderboardRequest(page_size=MAX_PAGE, all_versions=True, fresh=True)
                 board = leaderboard_pb2_grpc.LeaderboardStub(wire).GetLeaderboard(asked, timeout=CALL_LIMIT)
         except grpc.RpcError:
             return None

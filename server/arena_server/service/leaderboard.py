@@ -71,12 +71,11 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         self._visibility = visibility or Everything()
         self._estimates = estimates.Estimates(store)
         self._desk = Desk()
-        self._boards = KeptAnswers[pb.GetLeaderboardResponse](self._desk, store.database.changes)
+        self._boards = KeptAnswers[pb.GetLeaderboardResponse](self._desk)
         self._spectators = Spectators(live, self._desk, self._store, self._visibility)
 
     def close(self) -> None:
         """Answers no more."""
-        self._boards.close()
         self._desk.close()
 
     async def ListTournaments(  # noqa: N802 - named by the protocol, like the others
@@ -95,8 +94,10 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         self, request: pb.GetLeaderboardRequest, context: Context
     ) -> pb.GetLeaderboardResponse:
         """A page of the standings."""
+        fresh, request.fresh = request.fresh, False
         key = request.SerializeToString(deterministic=True)
-        return await self._desk.tell(context, self._boards.ask(key, lambda: self._leaderboard(request)))
+        answer = self._boards.ask(key, lambda: self._leaderboard(request), fresh=fresh)
+        return await self._desk.tell(context, answer)
 
     async def GetPlaces(self, request: pb.GetPlacesRequest, context: Context) -> pb.GetPlacesResponse:  # noqa: N802
         """A format's own table."""

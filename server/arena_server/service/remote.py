@@ -121,7 +121,7 @@ class RemoteReader(Dialled):
         remarks, hidden, token = Remarks(), 0, None
         while token != "":
             request = pb.GetLeaderboardRequest(
-                tournament=held.name, page_size=MAX_PAGE, page=token or "", all_versions=all_versions
+                tournament=held.name, page_size=MAX_PAGE, page=token or "", all_versions=all_versions, fresh=True
             )
             page = self.ask(self._stub.GetLeaderboard, request)
             if page.chain_length != held.chain_length:

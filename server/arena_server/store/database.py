@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,38 +65,17 @@ class TooLongError(ArenaError):
     """A statement took longer than it may, and was stopped."""
 
 
-class Changes:
-    """What this process has written to a database.
-
-    Attributes:
-        last: another object after each transaction that may have changed something.
-        listeners: called after each, in the thread that wrote.
-    """
-
-    def __init__(self) -> None:
-        self.last = object()
-        self.listeners: set[Callable[[], None]] = set()
-
-    def tell(self) -> None:
-        """There was one more."""
-        self.last = object()
-        for listener in tuple(self.listeners):
-            listener()
-
-
 class Database:
     """An open database with our schema.
 
     Attributes:
         engine: SQLAlchemy's.
         label: its path, or its URL without the password.
-        changes: what was written through it.
     """
 
-    def __init__(self, engine: Engine, label: str, changes: Changes | None = None) -> None:
+    def __init__(self, engine: Engine, label: str) -> None:
         self.engine = engine
         self.label = label
-        self.changes = changes or Changes()
         isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         self._reader = engine.execution_options(arena_begin="BEGIN", **isolation)
 
@@ -151,11 +130,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction that may write; committed at the end, rolled back on any error."""
-        try:
-            with self.translated(), self.engine.begin() as connection:
-                yield connection
-        finally:
-            self.changes.tell()
+        with self.translated(), self.engine.begin() as connection:
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -210,7 +186,7 @@ class _Frozen(Database):
     """Reads within one transaction."""
 
     def __init__(self, database: Database, connection: Connection) -> None:  # other engines are not made: it is quick
-        self.engine, self.label, self.changes = database.engine, database.label, database.changes
+        self.engine, self.label = database.engine, database.label
         self._connection = connection
 
     @contextmanager
@@ -231,7 +207,7 @@ class _Limited(Database):
     """Stops statements that take too long."""
 
     def __init__(self, database: Database, seconds: float) -> None:
-        super().__init__(database.engine, database.label, database.changes)
+        super().__init__(database.engine, database.label)
         self._seconds = seconds
 
     @contextmanager
