@@ -77,15 +77,23 @@ class Joining:
                         left = True
                         process.send_signal(signal.SIGINT)
 
-    def standing(self) -> pb.Standing | None:
-        """How it is rated now; None where the server does not say."""
+    def standing(self, *, fresh: bool = False) -> pb.Standing | None:
+        """How it is rated, now or a second ago; None where the server does not say."""
+        rows: list[pb.Standing] = []
+        page: str | None = None
         try:
             with channel(self.server, roots(self._variables())) as wire:
-                asked = pb.GetLeaderboardRequest(page_size=MAX_PAGE, all_versions=True, fresh=True)
-                board = leaderboard_pb2_grpc.LeaderboardStub(wire).GetLeaderboard(asked, timeout=CALL_LIMIT)
+                stub = leaderboard_pb2_grpc.LeaderboardStub(wire)
+                while page != "":
+                    asked = pb.GetLeaderboardRequest(
+                        page_size=MAX_PAGE, page=page or "", all_versions=True, fresh=fresh
+                    )
+                    board = stub.GetLeaderboard(asked, timeout=CALL_LIMIT)
+                    rows += board.standings
+                    page = board.next_page
         except grpc.RpcError:
             return None
-        mine = [row for row in board.standings if row.bot.name.casefold() == self.name.casefold()]
+        mine = [row for row in rows if row.bot.name.casefold() == self.name.casefold()]
         return max((row for row in mine if self.version in ("", row.bot.version)), key=_newest, default=None)
 
     def _variables(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ def join(  # noqa: PLR0913 - each option is one of the user's choices
     found = resolve(bot)
     joining = Joining(found, server, token, name or found.manifest.name, version, ca, insecure, games, until_sigma)
     code = joining.run()
-    standing = joining.standing() if code == 0 else None
+    standing = joining.standing(fresh=True) if code == 0 else None
     if standing is not None and as_json:
         rating = {"rank": standing.rank, "mu": standing.mu, "sigma": standing.sigma, "games": standing.games}
         show_json({"bot": standing.bot.name, "version": standing.bot.version, **rating})

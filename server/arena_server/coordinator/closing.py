@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import time
+
 from arena_server.coordinator.coordinator import Turn
 from arena_server.coordinator.served import Served
 
+REMEMBER_EVERY = 60.0
+"""Seconds between two notes of how long games have waited: so much of it a server that ends forgets."""
+
 
 class Closing(Served):
-    """Plays it on the floor of a server. A game is given up only where a bot of it was away for its whole patience."""
+    """Plays it on the floor of a server. A game is given up only where a bot of it was away for its whole patience.
+
+    Only time in which a server played counts, over all its runs: without one, no bot can be there.
+    """
+
+    async def run(self) -> None:
+        """As of a coordinator."""
+        waits = await self._recorder.call(self._store.waits, self.tournament)
+        now = time.monotonic()
+        self._away.update((number, now - waited) for number, waited in waits.items())
+        self._remembered = now
+        await super().run()
 
     def _is_left(self, turn: Turn) -> bool:  # noqa: ARG002 - whoever it is
         """Who leaves may come back: this is the last chance of all."""
         return False
+
+    async def _remember(self) -> None:
+        now = time.monotonic()
+        if now - self._remembered >= REMEMBER_EVERY:
+            self._remembered = now
+            waits = {number: now - since for number, since in self._away.items()}
+            await self._recorder.call(self._store.note_waits, self.tournament, waits)

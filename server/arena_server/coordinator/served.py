@@ -146,3 +146,7 @@ class Served(Coordinator):
         while True:
             await asyncio.sleep(TICK)
             self._wake.set()
+            await self._remember()
+
+    async def _remember(self) -> None:
+        """Notes what a next run must know; nothing here, where games wait for moments."""

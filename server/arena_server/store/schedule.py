@@ -7,7 +7,7 @@ from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage, season
@@ -200,6 +200,31 @@ def counted(status: str, seats: Sequence[Row[Any]]) -> Counted | None:
         return None
     blamed = tuple(seat.failure is not None for seat in seats)
     return Counted(tuple(seat.entrant for seat in seats), Outcome(ranks, scores), blamed)
+
+
+def waits(database: Database, tournament: Tournament) -> dict[int, float]:
+    """For how many seconds open games have waited for their bots, by number, as last noted."""
+    query = select(GAME.c.number, GAME.c.waited_s).where(*_waiting(tournament))
+    with database.read() as connection:
+        return {row.number: row.waited_s for row in connection.execute(query)}
+
+
+def note_waits(database: Database, tournament: Tournament, seconds: Mapping[int, float]) -> None:
+    """Writes for how long games have waited, by number; all others wait no more."""
+    rows = [{"waiting": number, "waited": waited} for number, waited in seconds.items()]
+    with database.write() as connection:
+        connection.execute(update(GAME).where(*_waiting(tournament)).values(waited_s=None))
+        if rows:
+            noted = update(GAME).where(*_planned(tournament), GAME.c.number == bindparam("waiting"))
+            connection.execute(noted.values(waited_s=bindparam("waited")), rows)
+
+
+def _waiting(tournament: Tournament) -> tuple[ColumnElement[bool], ...]:
+    return *_planned(tournament), GAME.c.waited_s.is_not(None)
+
+
+def _planned(tournament: Tournament) -> tuple[ColumnElement[bool], ...]:
+    return GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.PLANNED
 
 
 def open_games(database: Database, tournament: Tournament) -> list[tuple[PlannedGame, int]]:

@@ -241,6 +241,14 @@ class Store:
         """
         return schedule.open_games(self.database, tournament)
 
+    def waits(self, tournament: Tournament) -> dict[int, float]:
+        """For how many seconds open games have waited for bots that are away, by number, as last noted."""
+        return schedule.waits(self.database, tournament)
+
+    def note_waits(self, tournament: Tournament, seconds: Mapping[int, float]) -> None:
+        """Writes for how long games have waited, by number, for the next run; all others wait no more."""
+        schedule.note_waits(self.database, tournament, seconds)
+
     def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:
         """Writes results and advances the ratings, all in one transaction; the answers are in the order given.
 

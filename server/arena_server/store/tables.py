@@ -111,6 +111,7 @@ class Game(SQLModel, table=True):
     attempt: int = 0  # closed attempts
     ending: str | None = None
     plies: int | None = None
+    waited_s: float | None = None  # open, in a closing: for a bot that is away
 
 
 class Seat(SQLModel, table=True):

@@ -13,7 +13,7 @@ from on_paper import Paper, Watcher
 from sqlalchemy import text
 from tournaments import entrants, tiny_spec
 
-from arena_server.coordinator import side_events
+from arena_server.coordinator import closing, served, side_events
 from arena_server.coordinator.seating import Seating
 from arena_server.coordinator.served import Floor
 from arena_server.coordinator.side_events import SideEvents
@@ -81,13 +81,32 @@ def test_what_is_open_is_played_on_the_same_tables(beside: Beside) -> None:
 
 
 def test_what_is_made_meanwhile_is_taken_up(beside: Beside) -> None:
-    closing = tiny_spec(format="match", beside=Purpose.CLOSING)
+    spec = tiny_spec(format="match", beside=Purpose.CLOSING)
 
     def later() -> bool:
-        return not beside.store.side_events() and not beside.store.enter(closing, name="closing").created
+        return not beside.store.side_events() and not beside.store.enter(spec, name="closing").created
 
     beside.run(later)
     assert beside.held("closing").status == "finished"
+
+
+def test_a_closing_goes_on_waiting_where_it_was(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "TICK", 0.01)
+    monkeypatch.setattr(closing, "REMEMBER_EVERY", 0.05)
+    held = beside.store.enter(tiny_spec(format="match", beside=Purpose.CLOSING), name="closing").tournament
+    beside.run(lambda: beside.store.waits(held), here=2)
+    assert all(0 < waited < 60 for waited in beside.store.waits(held).values())
+    beside.store.note_waits(held, dict.fromkeys(range(1, 7), 80_000.0))
+    beside.run(lambda: min(beside.store.waits(held).values()) > 80_000, here=2)
+    assert not beside.watcher.results
+    beside.store.note_waits(held, dict.fromkeys(range(1, 4), 90_000.0))
+    beside.run(lambda: len(beside.watcher.results) == 3, here=2)
+    assert {result.assignment.planned.number for result in beside.watcher.results} == {1, 2, 3}
+    beside.store.note_waits(held, dict.fromkeys(range(4, 7), 80_000.0))
+    beside.run(lambda: beside.held("closing").status == "finished")
+    endings = [one.ending for one in beside.watcher.results if one.assignment.planned.tournament == "closing"]
+    assert endings == [Ending.VOID] * 3 + [Ending.NORMAL] * 3
+    assert not beside.store.waits(held)
 
 
 def test_a_server_that_was_stopped_is_followed_by_one_that_goes_on(beside: Beside) -> None:
