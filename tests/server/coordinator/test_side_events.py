@@ -100,12 +100,12 @@ def test_a_closing_goes_on_waiting_where_it_was(beside: Beside, monkeypatch: pyt
     beside.run(lambda: min(beside.store.waits(held).values()) > 80_000, here=2)
     assert not beside.watcher.results
     beside.store.note_waits(held, dict.fromkeys(range(1, 4), 90_000.0))
-    beside.run(lambda: len(beside.watcher.results) == 3, here=2)
-    assert {result.assignment.planned.number for result in beside.watcher.results} == {1, 2, 3}
+    beside.run(lambda: queries.progress(beside.store, beside.held("closing")).abandoned == 3, here=2)
     beside.store.note_waits(held, dict.fromkeys(range(4, 7), 80_000.0))
     beside.run(lambda: beside.held("closing").status == "finished")
-    endings = [one.ending for one in beside.watcher.results if one.assignment.planned.tournament == "closing"]
-    assert endings == [Ending.VOID] * 3 + [Ending.NORMAL] * 3
+    ended = {(one.assignment.game_id, one.ending) for one in beside.watcher.results}
+    assert {game for game, ending in ended if ending is Ending.VOID} == {f"closing/{number}" for number in range(1, 4)}
+    assert {(f"closing/{number}", Ending.NORMAL) for number in range(4, 7)} <= ended
     assert not beside.store.waits(held)
 
 
