@@ -16,9 +16,12 @@ def serve(  # noqa: PLR0913 - each option is one of the user's choices
     ] = None,
     *,
     listen: Annotated[
-        list[str] | None, typer.Option(metavar="HOST:PORT", help="Where to dial in.  [default: 127.0.0.1:5400]")
+        list[str] | None,
+        typer.Option(metavar="HOST:PORT", help="Where to dial in; repeatable.  [default: 127.0.0.1:5400]"),
     ] = None,
-    bot: Annotated[list[str] | None, typer.Option("--bot", help="A house bot; the server launches it.")] = None,
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="A house bot, launched here; repeatable.")
+    ] = None,
     season: Annotated[str | None, typer.Option(help="Name of the season.  [default: season]")] = None,
     anchor: Annotated[
         list[str] | None, typer.Option(metavar="BOT=ELO", help="Fix a bot's Elo, so that seasons compare; repeatable.")

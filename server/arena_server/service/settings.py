@@ -126,6 +126,8 @@ def _check_file(path: Path) -> None:
     try:
         tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UserError(f"cannot read the settings: {error.strerror}", path, "check the path") from None
+        raise UserError(
+            f"cannot read the settings: {error.strerror}", path, "check the path; house bots come with --bot"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError("the settings are not TOML", f"{path}: {error}", "mend that line") from None
