@@ -33,5 +33,6 @@ class Closing(Served):
         now = time.monotonic()
         if now - self._remembered >= REMEMBER_EVERY:
             self._remembered = now
-            waits = {number: now - since for number, since in self._away.items()}
+            numbers = [turn.planned.number for turn in self._queue if turn.planned.number in self._away]
+            waits = {number: now - self._away[number] for number in numbers}
             await self._recorder.call(self._store.note_waits, self.tournament, waits)

@@ -7,7 +7,7 @@ from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage, season
@@ -16,7 +16,7 @@ from arena_server.formats.season import Call, Here
 from arena_server.model import ArenaError, Pairing, PlannedGame, UserError
 from arena_server.store import advancing, tournaments
 from arena_server.store.database import Database
-from arena_server.store.tables import GAME, SEAT, STAGE, TOURNAMENT
+from arena_server.store.tables import GAME, SEAT, STAGE, TOURNAMENT, WAIT
 from arena_server.store.views import GameStatus, Tournament
 
 _AT_ONCE = 1000
@@ -204,27 +204,18 @@ def counted(status: str, seats: Sequence[Row[Any]]) -> Counted | None:
 
 def waits(database: Database, tournament: Tournament) -> dict[int, float]:
     """For how many seconds open games have waited for their bots, by number, as last noted."""
-    query = select(GAME.c.number, GAME.c.waited_s).where(*_waiting(tournament))
+    query = select(WAIT.c.number, WAIT.c.seconds).where(WAIT.c.tournament_id == tournament.id)
     with database.read() as connection:
-        return {row.number: row.waited_s for row in connection.execute(query)}
+        return {row.number: row.seconds for row in connection.execute(query)}
 
 
 def note_waits(database: Database, tournament: Tournament, seconds: Mapping[int, float]) -> None:
-    """Writes for how long games have waited, by number; all others wait no more."""
-    rows = [{"waiting": number, "waited": waited} for number, waited in seconds.items()]
+    """Writes for how long games have waited, by number; all others do not wait."""
+    rows = [{"tournament_id": tournament.id, "number": number, "seconds": each} for number, each in seconds.items()]
     with database.write() as connection:
-        connection.execute(update(GAME).where(*_waiting(tournament)).values(waited_s=None))
+        connection.execute(delete(WAIT).where(WAIT.c.tournament_id == tournament.id))
         if rows:
-            noted = update(GAME).where(*_planned(tournament), GAME.c.number == bindparam("waiting"))
-            connection.execute(noted.values(waited_s=bindparam("waited")), rows)
-
-
-def _waiting(tournament: Tournament) -> tuple[ColumnElement[bool], ...]:
-    return *_planned(tournament), GAME.c.waited_s.is_not(None)
-
-
-def _planned(tournament: Tournament) -> tuple[ColumnElement[bool], ...]:
-    return GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.PLANNED
+            connection.execute(insert(WAIT), rows)
 
 
 def open_games(database: Database, tournament: Tournament) -> list[tuple[PlannedGame, int]]:

@@ -246,7 +246,7 @@ class Store:
         return schedule.waits(self.database, tournament)
 
     def note_waits(self, tournament: Tournament, seconds: Mapping[int, float]) -> None:
-        """Writes for how long games have waited, by number, for the next run; all others wait no more."""
+        """Writes for how long games have waited, by number, for the next run; all others do not wait."""
         schedule.note_waits(self.database, tournament, seconds)
 
     def record(self, results: Sequence[Result], *, again: bool = False) -> list[Recorded]:

@@ -111,7 +111,16 @@ class Game(SQLModel, table=True):
     attempt: int = 0  # closed attempts
     ending: str | None = None
     plies: int | None = None
-    waited_s: float | None = None  # open, in a closing: for a bot that is away
+
+
+class Wait(SQLModel, table=True):
+    """For how long an open game of a closing has waited for a bot that is away, over all runs, as last noted."""
+
+    __table_args__ = (ForeignKeyConstraint(["tournament_id", "number"], ["game.tournament_id", "game.number"]),)
+
+    tournament_id: int = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    seconds: float
 
 
 class Seat(SQLModel, table=True):
@@ -251,6 +260,7 @@ RUN = _table("run")
 ABOUT = _table("about")
 ENTRANT = _table("entrant")
 GAME = _table("game")
+WAIT = _table("wait")
 SEAT = _table("seat")
 ATTEMPT = _table("attempt")
 AMENDMENT = _table("amendment")

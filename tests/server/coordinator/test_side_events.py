@@ -106,7 +106,6 @@ def test_a_closing_goes_on_waiting_where_it_was(beside: Beside, monkeypatch: pyt
     ended = {(one.assignment.game_id, one.ending) for one in beside.watcher.results}
     assert {game for game, ending in ended if ending is Ending.VOID} == {f"closing/{number}" for number in range(1, 4)}
     assert {(f"closing/{number}", Ending.NORMAL) for number in range(4, 7)} <= ended
-    assert not beside.store.waits(held)
 
 
 def test_a_server_that_was_stopped_is_followed_by_one_that_goes_on(beside: Beside) -> None:
