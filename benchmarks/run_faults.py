@@ -1,7 +1,7 @@
 """`make faults`: what must hold under faults, measured in full; prints a table and writes faults.json.
 
 ``make faults PARTS=kills KILLS=50`` measures one part with fewer kills. Beside KILLS there are INSTANTS, GAMES,
-GROWTH, WRITES, VERIFIED and SEEDS; see the parts for what they mean.
+GROWTH, WRITES, VERIFIED, SEEDS and SEASON; see the parts for what they mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 import table  # noqa: E402 - found by the line above
 
-PARTS = ("clocks", "storage", "growth", "simulation", "kills")
+PARTS = ("clocks", "storage", "growth", "simulation", "kills", "season")
 AIMS = {
     "false_time_losses_quiet": "== 0",
     "false_time_losses_loaded": "== 0",
@@ -29,6 +29,8 @@ AIMS = {
     "planted_bugs_caught": ">= 5",
     "simulation_violations": "== 0",
     "rss_mb_per_1k_games": "< 0.2",
+    "season_false_losses": "== 0",
+    "season_problems": "== 0",
 }
 
 if __name__ == "__main__":

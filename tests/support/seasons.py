@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 from tournaments import Playing, entrants, tiny_spec
@@ -39,9 +40,13 @@ class Season:
         given = dealt(terms, find("tiny"), before, pairings)
         self.store.add_stage(self.tournament, len(before) + 1, pairings, given, call=call)
 
-    def play(self, games: int | None = None) -> None:
+    def play(self, games: int | None = None, dice: random.Random | None = None) -> None:
+        """Plays so many of the open games: the first ones, or any."""
         playing = Playing(self.store, self.lock, find("tiny"))
-        self.store.record([playing.normal(one) for one in playing.assignments()[:games]])
+        open_games = playing.assignments()
+        if dice is not None:
+            dice.shuffle(open_games)
+        self.store.record([playing.normal(one) for one in open_games[:games]])
 
     def join(self, bots: int) -> None:
         grown = replace(self.tournament.spec, entrants=entrants(bots), late=(), withdrawn=())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from arena_engine import deals
 from arena_server import formats
@@ -58,10 +58,10 @@ def call_off(database: Database, tournament: Tournament, why: str) -> Tournament
 
 
 def _withdraw(connection: Connection, held: Tournament, entrant: int) -> Tournament:
-    spec, stage = held.spec, _next_stage(connection, held)
-    cancelled = _open_games(connection, held, entrant)
-    _cancel(connection, held, cancelled)
-    since = stage - 1 if cancelled else stage
+    spec, since = held.spec, _next_stage(connection, held)
+    for number, stage in _open_games(connection, held, entrant):
+        _cancel(connection, held, number)
+        since = min(since, stage)  # of a season several stages are open
     return amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
 
 
@@ -78,18 +78,19 @@ def _next_stage(connection: Connection, tournament: Tournament) -> int:
     return planned + 1
 
 
-def _open_games(connection: Connection, tournament: Tournament, entrant: int) -> Sequence[int]:
+def _open_games(connection: Connection, tournament: Tournament, entrant: int) -> Sequence[Row[int, int]]:
+    """The number of each, and its stage."""
     query = (
-        select(GAME.c.number)
+        select(GAME.c.number, GAME.c.stage)
         .join(SEAT, (SEAT.c.tournament_id == GAME.c.tournament_id) & (SEAT.c.number == GAME.c.number))
         .where(GAME.c.tournament_id == tournament.id, SEAT.c.entrant == entrant, GAME.c.status == GameStatus.PLANNED)
     )
-    return connection.execute(query).scalars().all()
+    return connection.execute(query).all()
 
 
-def _cancel(connection: Connection, tournament: Tournament, numbers: Sequence[int]) -> None:
-    of = GAME.c.tournament_id == tournament.id
-    connection.execute(update(GAME).where(of, GAME.c.number.in_(numbers)).values(status=GameStatus.CANCELLED))
+def _cancel(connection: Connection, tournament: Tournament, number: int) -> None:
+    game = GAME.c.tournament_id == tournament.id, GAME.c.number == number
+    connection.execute(update(GAME).where(*game).values(status=GameStatus.CANCELLED))
 
 
 def amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:

@@ -54,10 +54,11 @@ def grown(name: str, held: Spec, given: Spec, stage: int) -> Spec:
 
 def follows(before: Spec, after: Spec, stage: int) -> bool:
     """Whether an amendment that holds from that stage on can have made the one into the other."""
+    open_ended = formats.find(before.format).open_ended
     if before.frozen is not None:
         return False
     if after.frozen is not None:
-        return after == replace(before, frozen=after.frozen) and formats.find(before.format).open_ended
+        return after == replace(before, frozen=after.frozen) and open_ended
     old = len(before.entrants)
     out = after.withdrawn[len(before.withdrawn) :]
     expected = replace(
@@ -65,7 +66,8 @@ def follows(before: Spec, after: Spec, stage: int) -> bool:
         late=before.late + _late(old, len(after.entrants) - old, stage),
         withdrawn=before.withdrawn + out,
     )
-    return after == expected and all(since in (stage - 1, stage) for _, since in out)
+    first_open = 1 if open_ended else stage - 1  # others have one stage at a time
+    return after == expected and all(first_open <= since <= stage for _, since in out)
 
 
 @lru_cache(maxsize=64)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from seasons import Season
 from sqlalchemy import update
 
@@ -76,6 +80,29 @@ def test_who_is_taken_out_and_comes_no_more(opened: Season) -> None:
     assert opened.check() == ()
     with pytest.raises(UserError):
         opened.store.extend(opened.tournament, replace(opened.tournament.spec, games=6, late=(), withdrawn=()))
+
+
+STEPS = st.lists(st.sampled_from(("plan", "plan", "play", "play two", "withdraw", "join")), max_size=14)
+
+
+@settings(max_examples=60)
+@given(steps=STEPS, dice=st.randoms(use_true_random=False))
+def test_whatever_happens_it_is_sound(steps: list[str], dice: random.Random) -> None:
+    """Who leaves may have open games of several stages, since a stage is planned while others are played."""
+    with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/arena.db") as store:
+        opened = Season(store, 5)
+        for step in steps:
+            out = dict(opened.tournament.spec.withdrawn)
+            present = [place for place in range(len(opened.tournament.spec.entrants)) if place not in out]
+            if step == "plan" and len(present) >= 3:
+                opened.plan(*dice.sample(present, dice.randint(3, len(present))), room=dice.randint(1, 2))
+            elif step == "withdraw" and present:
+                opened.tournament = store.withdraw(opened.tournament, dice.choice(present))
+            elif step == "join":
+                opened.join(len(opened.tournament.spec.entrants) + 1)
+            else:
+                opened.play(2 if step == "play two" else None, dice)
+            assert opened.check() == (), step
 
 
 def test_a_season_may_begin_with_nobody(url: str) -> None:
