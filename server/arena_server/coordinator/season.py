@@ -104,8 +104,9 @@ class Season(Served):
                 self.watcher.notes(f"{one.entrant.label} joins {self.tournament.name}")
 
     async def _withdraw(self) -> None:
-        """Whoever is retired is taken out once it has no open game."""
-        spec, playing = self.tournament.spec, {entrant for turn in self._open() for entrant in turn.planned.seats}
+        """Whoever is retired is taken out once all of its games are on record."""
+        spec, turns = self.tournament.spec, (*self._queue, *self._turns.values())
+        playing = {place for turn in turns for place in turn.planned.seats}
         out = {place for place, _ in spec.withdrawn} | playing
         house = {one.entrant for one in self.floor.house}
         for place, entrant in enumerate(spec.entrants):

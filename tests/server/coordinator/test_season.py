@@ -1,0 +1,129 @@
+"""A season whose bots come, go, get new versions and are retired, over a real store, with games played on paper."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+import seasons
+import tiny_game
+from on_paper import Paper, Watcher
+
+from arena_server.coordinator import season, served
+from arena_server.coordinator.coordinator import Interrupted
+from arena_server.coordinator.season import Season
+from arena_server.coordinator.seating import Seating
+from arena_server.coordinator.served import Floor
+from arena_server.model import Assignment, Ending, Entrant, Identity, Result
+from arena_server.referee.guests import Guests, Present
+from arena_server.store import Store, queries, registry
+from arena_server.store.verify import verify
+
+TABLES = 4
+
+
+async def nobody(_sha256: bytes) -> Identity | None:
+    return None
+
+
+class Comers(Guests):
+    """Guests that are here because a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__(tiny_game.GAME, nobody)
+        self.here: dict[Entrant, Present] = {}
+
+    def present(self) -> list[Present]:
+        return list(self.here.values())
+
+
+class Remembering(Paper):
+    """Keeps what was played."""
+
+    def __init__(self, dice: random.Random) -> None:
+        super().__init__(tiny_game.GAME, TABLES, self._end)
+        self.dice = dice
+        self.played: list[Result] = []
+
+    def _end(self, _assignment: Assignment) -> Ending:
+        return Ending.VOID if self.dice.random() < 0.1 else Ending.NORMAL
+
+    async def play(self, assignment: Assignment) -> Result:
+        self.played.append(await super().play(assignment))
+        return self.played[-1]
+
+
+class Site:
+    """A registry and a season, and a server now and then."""
+
+    def __init__(self, store: Store, dice: random.Random) -> None:
+        self.store = store
+        self.dice = dice
+        self.executor = Remembering(dice)
+        self.watcher = Watcher()
+        self.numbers = count(2)
+        self.versions = {f"bot{number}": [1] for number in range(6)}
+        for bot in self.versions:
+            registry.add(store.database, bot, "1", f"owner-of-{bot}")
+        store.enter(seasons.spec(0), name="season")
+
+    async def serve(self, changes: int) -> None:
+        """Until so many things have happened to it."""
+        guests = Comers()
+        floor = Floor(tiny_game.GAME, self.executor, (), guests, Seating(TABLES))
+        with self.store.lock(queries.tournament(self.store, "season")) as lock:
+            coordinator = Season(self.store, lock.tournament, self.watcher, floor)
+            running = asyncio.create_task(coordinator.run())
+            for _ in range(changes):
+                await asyncio.to_thread(self._change, guests.here)
+                floor.seating.wake()
+                await asyncio.sleep(self.dice.random() / 20)
+                assert not running.done(), running.exception()
+            coordinator.stop()
+            with suppress(Interrupted):
+                await running
+
+    def _change(self, here: dict[Entrant, Present]) -> None:
+        bot = self.dice.choice(list(self.versions))
+        versions = self.versions[bot]
+        entrant = Entrant(bot, str(self.dice.choice(versions or [1])), "")
+        what = self.dice.choice(("come", "come", "come", "go", "new version", "retire", "retire"))
+        if what == "come" and versions:
+            here[entrant] = Present(entrant, int(bot[3:]), self.dice.randint(1, 2))
+        elif what == "go":
+            here.pop(entrant, None)
+        elif what == "new version":
+            versions.append(next(self.numbers))
+            registry.add(self.store.database, bot, str(versions[-1]), f"owner-of-{bot}")
+        elif what == "retire" and versions:
+            versions.remove(int(entrant.version))
+            here.pop(entrant, None)  # the server says Goodbye to it
+            registry.retire(self.store.database, bot, entrant.version)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setattr(season, "TICK", 0.02)
+    monkeypatch.setattr(served, "TICK", 0.02)
+    monkeypatch.setattr(served, "AWAY", 0.2)
+    monkeypatch.setattr(registry, "MAX_VERSIONS_A_DAY", 1000)
+    with Store.open(str(tmp_path / "arena.db")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_game_that_was_played_is_lost_whoever_comes_and_goes(store: Store, seed: int) -> None:
+    site = Site(store, random.Random(seed))
+    for _ in range(2):
+        asyncio.run(site.serve(60))
+    held = queries.tournament(store, "season")
+    assert verify(store, held).problems == ()
+    recorded = {result.assignment.game_id for result in site.watcher.results}
+    played = {result.assignment.game_id for result in site.executor.played}
+    assert len(played) > 20
+    assert played <= recorded, f"{len(played - recorded)} of {len(played)} games are lost"
