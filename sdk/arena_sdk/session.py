@@ -52,6 +52,7 @@ _GOODBYES = {
     pb.GOODBYE_CODE_RULES: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_PROTOCOL_ERROR: (LOST, "please report it with the bot's log"),
     pb.GOODBYE_CODE_REPLACED: (DONE, ""),
+    pb.GOODBYE_CODE_RETIRED: (DONE, ""),
     pb.GOODBYE_CODE_FAILED: (FAILED, ""),  # the arena says what to do
 }
 

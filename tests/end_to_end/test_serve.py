@@ -182,6 +182,8 @@ def test_a_new_version_takes_the_place_of_the_old(site: Site) -> None:
     assert "ada 2 plays in its place" in again.text()
     arena("bots", "retire", "ada", "--version", "2", cwd=site.folder)
     site.joined[1].wait()
+    assert "this version is retired" in site.joined[1].text()
+    assert {game["ending"] for game in server.games("ada 2")} <= {"normal", "abandoned"}  # it finished its last one
     wait_for(lambda: board() == {"ada 1", "random 1.0"}, "the new version to be taken out")
     before = len(server.games("ada 1"))
     site.join("ada", server.address, token, "--version", "1", body=thinking)

@@ -114,6 +114,7 @@ def test_a_refused_bot_exits_at_once(arena: Arena, start_bot: StartBot, status: 
         (pb.GOODBYE_CODE_DONE, 0, 0),
         (pb.GOODBYE_CODE_SHUTDOWN, 0, 0),
         (pb.GOODBYE_CODE_REPLACED, 0, 1),
+        (pb.GOODBYE_CODE_RETIRED, 0, 1),
         (pb.GOODBYE_CODE_FAILED, 1, 1),
         (pb.GOODBYE_CODE_VERSION, 2, 1),
         (pb.GOODBYE_CODE_RULES, 2, 1),

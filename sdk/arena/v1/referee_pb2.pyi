@@ -129,6 +129,8 @@ class _GoodbyeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GoodbyeCo
     """Another stream of this bot took its place, or a later version of it."""
     GOODBYE_CODE_FAILED: _GoodbyeCode.ValueType  # 7
     """The bot failed its admission test, or so often in rated games that it plays no more."""
+    GOODBYE_CODE_RETIRED: _GoodbyeCode.ValueType  # 8
+    """The bot's version is retired, or its token revoked."""
 
 class GoodbyeCode(_GoodbyeCode, metaclass=_GoodbyeCodeEnumTypeWrapper):
     """GoodbyeCode says why the arena closes a stream."""
@@ -149,6 +151,8 @@ GOODBYE_CODE_REPLACED: GoodbyeCode.ValueType  # 6
 """Another stream of this bot took its place, or a later version of it."""
 GOODBYE_CODE_FAILED: GoodbyeCode.ValueType  # 7
 """The bot failed its admission test, or so often in rated games that it plays no more."""
+GOODBYE_CODE_RETIRED: GoodbyeCode.ValueType  # 8
+"""The bot's version is retired, or its token revoked."""
 Global___GoodbyeCode: _TypeAlias = GoodbyeCode  # noqa: Y015
 
 @_typing.final

@@ -131,15 +131,12 @@ class Guests(Lobby):
         identity = self._identities[sha256]
         if hello.bot and hello.bot.casefold() != identity.bot.casefold():
             return f"this token is {identity.bot}'s, the bot calls itself {said(hello.bot)}"
-        if not identity.versions:
-            return f"every version of {identity.bot} is retired"
-        version = hello.version or identity.versions[-1]
-        if version not in identity.versions:
-            known = ", ".join(identity.versions)
-            return f"{identity.bot} has no version {said(version)} that plays, only {known}: register it first"
+        version = hello.version or (identity.versions[-1] if identity.versions else "")
         entrant = Entrant(identity.bot, version, "")
         known_session = self._guests.get(entrant)
         session = known_session[0] if known_session else Session(entrant.label, (), self._tell)
+        if version not in identity.versions and not session.games:  # its last ones may be finished
+            return _no_version(identity, version)
         self._guests[entrant] = session, sha256
         return session
 
@@ -189,6 +186,8 @@ class Guests(Lobby):
             if session.connected and not session.leaving and session.hello is not None:
                 at_once = max(1, min(session.hello.games_at_once, MAX_GAMES_AT_ONCE))
                 identity = self._identities[sha256]
+                if entrant.version not in identity.versions:
+                    continue
                 admitted = not self._admission or entrant.version in identity.admitted
                 yield Present(entrant, identity.owner, at_once), admitted
 
@@ -211,17 +210,20 @@ class Guests(Lobby):
             playing: who may not be disturbed.
             replaced: who gets no more, each with the later version that plays in its place.
         """
-        for entrant, (session, _) in list(self._guests.items()):
+        for entrant, (session, sha256) in list(self._guests.items()):
             if not session.connected or entrant in playing:
                 continue
             if session.leaving:
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
+                goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")
+                if entrant.version not in self._identities[sha256].versions:
+                    goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="this version is retired")
+                await session.end(_goodbye(goodbye))
             elif entrant in replaced:
                 text = f"{replaced[entrant].label} plays in its place"
                 await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
 
     async def check(self, identities: Mapping[bytes, Identity]) -> None:
-        """Says Goodbye to those whose tokens or versions are no longer good.
+        """Says Goodbye to those whose tokens are no longer good; those whose versions are retired get no more games.
 
         Args:
             identities: everybody who may play, by digest of the token.
@@ -229,12 +231,12 @@ class Guests(Lobby):
         self._known = identities
         for entrant, (session, sha256) in list(self._guests.items()):
             identity = identities.get(sha256)
-            if identity is not None and entrant.version in identity.versions:
+            if identity is not None:
                 self._identities[sha256] = identity
-            elif session.connected:
-                why = "its token was revoked" if identity is None else "this version is retired"
+            if identity is None or entrant.version not in identity.versions:
                 session.leaving = True  # nobody has to wait for it
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text=why)))
+            if identity is None and session.connected:
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="its token was revoked")))
 
     async def close(self, retry_after_s: float) -> None:
         """Tells all that the server stops, and when to try again."""
@@ -242,6 +244,14 @@ class Guests(Lobby):
             code=pb.GOODBYE_CODE_SHUTDOWN, text="the arena stops", retry_after_ms=round(retry_after_s * 1000)
         )
         await asyncio.gather(*(session.end(_goodbye(goodbye)) for session, _ in self._guests.values()))
+
+
+def _no_version(identity: Identity, version: str) -> str:
+    """Why a version cannot come."""
+    if not identity.versions:
+        return f"every version of {identity.bot} is retired"
+    known = ", ".join(identity.versions)
+    return f"{identity.bot} has no version {said(version)} that plays, only {known}: register it first"
 
 
 def _goodbye(goodbye: pb.Goodbye) -> bytes:
