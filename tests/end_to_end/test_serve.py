@@ -164,7 +164,7 @@ def test_a_new_version_takes_the_place_of_the_old(site: Site) -> None:
         shown = arena("leaderboard", "--json", *options, cwd=site.folder)
         return {row["label"] for row in json.loads(shown.stdout)["standings"]} if shown.returncode == 0 else set()
 
-    thinking = "import time; time.sleep(0.2); return state.legal_moves()[0]"  # two bots have 50 tables a day, not more
+    thinking = "import time; time.sleep(0.08); return state.legal_moves()[0]"  # two bots have 50 tables a day, not more
     first = site.join("ada", server.address, token, "--version", "1", body=thinking)
     wait_for(lambda: server.games("ada 1"), "a game of the old version")
     added = arena("bots", "add", "ada", "--owner", "owner-ada", "--version", "2", cwd=site.folder)
