@@ -56,6 +56,8 @@ READS = (
 )
 RUN_S = (10.0, 60.0)
 """Seconds that a server runs before it is stopped or killed."""
+CLOSING_WAIT_H = 0.01
+"""Hours that it waits for who does not come: a bot of which only a version comes that had not joined before the end."""
 PATIENCE = 120.0
 """Seconds for the season to be decided."""
 
@@ -122,7 +124,7 @@ class Season:
         self._stop(signal.SIGTERM)
 
     def verified(self) -> list[Result]:
-        """Every attempt of every tournament; what does not verify is a problem."""
+        """Every attempt of every tournament; what does not verify is a problem, and what was told and is not there."""
         results = []
         with Store.open(str(self.site.folder / "arena.db"), create=False) as store:
             with store.database.read() as connection:
@@ -134,14 +136,23 @@ class Season:
                     query = f"SELECT journal FROM attempt WHERE tournament_id = {number:d}"
                     entries = connection.exec_driver_sql(query).scalars().all()
                 results += [journal.decode(entry, held.spec).result for entry in entries]
+        recorded = {(result.assignment.game_id, result.assignment.token.attempt) for result in results}
+        told = {(game["game"], game["attempt"]) for server in self.site.servers for game in server.events("game")}
+        self.problems += [f"{game} was told and is not on record" for game, _ in sorted(told - recorded)]
         return results
 
     # The server
 
     def _serve(self, port: int) -> Server:
-        house = [word for name in HOUSE for word in ("--bot", name)]
-        socket = str(self.site.folder / "s")
-        return self.site.serve(*house, "--concurrency", "6", "--socket", socket, port=port)
+        settings = {
+            "bots": HOUSE,
+            "concurrency": 6,
+            "socket": str(self.site.folder / "s"),
+            "closing_wait": CLOSING_WAIT_H,
+        }
+        lines = [f"{name} = {json.dumps(value)}\n" for name, value in settings.items()]
+        (self.site.folder / "arena.toml").write_text("".join(lines))
+        return self.site.serve("arena.toml", port=port)
 
     def _restart(self) -> None:
         self._stop(self._dice.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGTERM)))
