@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from arena_server.coordinator.coordinator import Turn
-from arena_server.coordinator.served import Served
+from arena_server.coordinator.served import Floor, Served
+from arena_server.coordinator.watching import Watcher
+from arena_server.store import Store, Tournament
 
 REMEMBER_EVERY = 60.0
 """Seconds between two notes of how long games have waited: so much of it a server that ends forgets."""
@@ -17,13 +20,16 @@ class Closing(Served):
     Only time in which a server played counts, over all its runs: without one, no bot can be there.
     """
 
-    async def run(self) -> None:
-        """As of a coordinator."""
+    def __init__(self, store: Store, tournament: Tournament, watcher: Watcher, floor: Floor) -> None:
+        super().__init__(store, tournament, watcher, floor)
+        self._remembered = math.inf  # nothing is noted before it is known what was
+
+    async def _fill(self) -> bool:
+        """Knows how long its games have waited before."""
         waits = await self._recorder.call(self._store.waits, self.tournament)
-        now = time.monotonic()
+        self._remembered = now = time.monotonic()
         self._away.update((number, now - waited) for number, waited in waits.items())
-        self._remembered = now
-        await super().run()
+        return await super()._fill()
 
     def _is_left(self, turn: Turn) -> bool:  # noqa: ARG002 - whoever it is
         """Who leaves may come back: this is the last chance of all."""

@@ -183,11 +183,9 @@ class Guests(Lobby):
     def _here(self) -> Iterator[tuple[Present, bool]]:
         """Those that are connected and want games, each with whether it is admitted."""
         for entrant, (session, sha256) in self._guests.items():
-            if session.connected and not session.leaving and session.hello is not None:
+            if session.connected and not self.leaves(entrant) and session.hello is not None:
                 at_once = max(1, min(session.hello.games_at_once, MAX_GAMES_AT_ONCE))
                 identity = self._identities[sha256]
-                if entrant.version not in identity.versions:
-                    continue
                 admitted = not self._admission or entrant.version in identity.admitted
                 yield Present(entrant, identity.owner, at_once), admitted
 
@@ -195,8 +193,12 @@ class Guests(Lobby):
         self.changed()
 
     def leaves(self, entrant: Entrant) -> bool:
-        """Whether it has asked for no more games or was sent away, and not come back since."""
-        return entrant in self._guests and self._guests[entrant][0].leaving
+        """Whether it has asked for no more games or was sent away, and not come back since; or is retired."""
+        return entrant in self._guests and (self._guests[entrant][0].leaving or self._is_retired(entrant))
+
+    def _is_retired(self, entrant: Entrant) -> bool:
+        _, sha256 = self._guests[entrant]
+        return entrant.version not in self._identities[sha256].versions
 
     @property
     def connections(self) -> int:
@@ -210,32 +212,29 @@ class Guests(Lobby):
             playing: who may not be disturbed.
             replaced: who gets no more, each with the later version that plays in its place.
         """
-        for entrant, (session, sha256) in list(self._guests.items()):
+        for entrant, (session, _) in list(self._guests.items()):
             if not session.connected or entrant in playing:
                 continue
-            if session.leaving:
-                goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")
-                if entrant.version not in self._identities[sha256].versions:
-                    goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="this version is retired")
-                await session.end(_goodbye(goodbye))
+            if self._is_retired(entrant):
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="this version is retired")))
+            elif session.leaving:
+                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
             elif entrant in replaced:
                 text = f"{replaced[entrant].label} plays in its place"
                 await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
 
     async def check(self, identities: Mapping[bytes, Identity]) -> None:
-        """Says Goodbye to those whose tokens are no longer good; those whose versions are retired get no more games.
+        """Says Goodbye to those whose tokens are no longer good; retired versions finish their games, see `see_off`.
 
         Args:
             identities: everybody who may play, by digest of the token.
         """
         self._known = identities
-        for entrant, (session, sha256) in list(self._guests.items()):
-            identity = identities.get(sha256)
-            if identity is not None:
-                self._identities[sha256] = identity
-            if identity is None or entrant.version not in identity.versions:
+        for session, sha256 in list(self._guests.values()):
+            if sha256 in identities:
+                self._identities[sha256] = identities[sha256]
+            elif session.connected:
                 session.leaving = True  # nobody has to wait for it
-            if identity is None and session.connected:
                 await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="its token was revoked")))
 
     async def close(self, retry_after_s: float) -> None:

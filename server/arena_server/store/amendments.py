@@ -58,10 +58,9 @@ def call_off(database: Database, tournament: Tournament, why: str) -> Tournament
 
 
 def _withdraw(connection: Connection, held: Tournament, entrant: int) -> Tournament:
-    spec, since = held.spec, _next_stage(connection, held)
-    for number, stage in _open_games(connection, held, entrant):
-        _cancel(connection, held, number)
-        since = min(since, stage)  # of a season several stages are open
+    spec, opened = held.spec, _open_games(connection, held, entrant)
+    _cancel(connection, held, [game.number for game in opened])
+    since = min((game.stage for game in opened), default=_next_stage(connection, held))  # a season has several open
     return amend(connection, held, replace(spec, withdrawn=(*spec.withdrawn, (entrant, since))))
 
 
@@ -88,9 +87,9 @@ def _open_games(connection: Connection, tournament: Tournament, entrant: int) ->
     return connection.execute(query).all()
 
 
-def _cancel(connection: Connection, tournament: Tournament, number: int) -> None:
-    game = GAME.c.tournament_id == tournament.id, GAME.c.number == number
-    connection.execute(update(GAME).where(*game).values(status=GameStatus.CANCELLED))
+def _cancel(connection: Connection, tournament: Tournament, numbers: Sequence[int]) -> None:
+    of = GAME.c.tournament_id == tournament.id
+    connection.execute(update(GAME).where(of, GAME.c.number.in_(numbers)).values(status=GameStatus.CANCELLED))
 
 
 def amend(connection: Connection, held: Tournament, spec: Spec) -> Tournament:
