@@ -54,6 +54,11 @@ class Purpose(StrEnum):
         """Whether a server plays it beside its season (a side event)."""
         return self in (Purpose.CHALLENGE, Purpose.CLOSING)
 
+    @property
+    def served(self) -> bool:
+        """Whether a server plays it. Its games count pairing by pairing: nobody is to know who plays the second one."""
+        return self is not Purpose.EVENT
+
 
 @dataclass(frozen=True)  # without slots, so that it keeps its labels
 class Spec:

@@ -222,8 +222,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         before, limit = min(request.before, MAX_NUMBER) or None, _size("bot", request.page_size)
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
-            hidden = self._hidden(store, held)
-            page = bot_page(store, held, request.bot, before=before, limit=limit, hidden=hidden)
+            page = bot_page(store, held, request.bot, before=before, limit=limit)
         return pb.GetBotResponse(
             standing=messages.standing_message(page.standing),
             games=[messages.bot_game_message(game) for game in page.games],
@@ -242,10 +241,9 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
             found = queries.rated(store, held, after=min(request.after, MAX_NUMBER), limit=limit + 1)
-            hidden = self._hidden(store, held)
         return pb.ListRatedGamesResponse(
             tournament=held.name,
-            games=[messages.rated_message(game) for game in found[:limit] if game.number not in hidden],
+            games=[messages.rated_message(game) for game in found[:limit]],
             next_after=found[limit - 1].number if len(found) > limit else 0,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
@@ -220,18 +220,10 @@ class StoreReader:
         return queries.record(self._store, found), queries.result(self._store, found)
 
 
-def bot_page(  # noqa: PLR0913 - a page has many bounds
-    store: Store,
-    held: Tournament,
-    bot: str,
-    *,
-    before: int | None,
-    limit: int,
-    hidden: Collection[int] = (),
-) -> BotPage:
+def bot_page(store: Store, held: Tournament, bot: str, *, before: int | None, limit: int) -> BotPage:
     """What is known of an entrant; raises UserError where none has that name, or several."""
     place, limit = find_bot(held, bot), min(limit, MAX_BOT_GAMES)
-    found = queries.history(store, held, place, before=before, limit=limit + 1, hidden=hidden)
+    found = queries.history(store, held, place, before=before, limit=limit + 1)
     shown = found.games[:limit]
     return BotPage(
         held,

@@ -83,6 +83,8 @@ def _step(connection: Connection, tournament: Row[Any], done: Advanced) -> tuple
     """Goes on to the first game that parks somebody, or that the stop rule is met at; whom it parks."""
     spec = contracts.spec_of(tournament.contract)  # what is asked here, no amendment changes
     last = folding.contiguous(connection, tournament.id)
+    if spec.purpose.served:  # no part of a pairing; games are numbered pairing by pairing
+        last = max(last - last % spec.seats, done.watermark)
     games = folding.finished(connection, tournament.id, done.watermark, last)
     parked = folding.first_parked(connection, tournament.id, games, spec)
     last = parked[0].number if parked else last  # what follows is no more what it was

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby
 
@@ -118,7 +118,7 @@ class Conduct:
 
     Attributes:
         parked: by entrant.
-        last: number of the last of those games.
+        last: number of the last of those games; of what a server plays, of the last pairing of which all are closed.
     """
 
     parked: dict[int, Parked] = field(default_factory=dict)
@@ -149,14 +149,18 @@ def conduct(
     found = Conduct()
     tallies = [Tally()] * len(spec.entrants)
     playing = set(range(len(spec.entrants)))
-    for number in count(1):
-        planned = games.get(number)
-        taken_off = planned is not None and spec.probation.then == "cancel" and found.absent(planned)
-        if planned is None or not (taken_off or number in closed):
-            return found
+
+    def taken_off(number: int) -> bool:
+        return spec.probation.then == "cancel" and bool(found.absent(games[number]))
+
+    def is_closed(number: int) -> bool:
+        return number in games and (number in closed or taken_off(number))
+
+    for number in _without_a_gap(is_closed, spec.seats if spec.purpose.served else 1):
+        planned = games[number]
         found.last = number
         result = results.get(number)
-        if taken_off or result is None or result.outcome is None:
+        if taken_off(number) or result is None or result.outcome is None:
             continue
         after = counted([tallies[seat] for seat in planned.seats], _finished(result))
         for seat, tally in zip(planned.seats, after, strict=True):
@@ -166,7 +170,16 @@ def conduct(
         parked = newly_parked(number, zip(planned.seats, after, strict=True), playing, spec)
         found.parked.update({one.entrant: one for one in parked})
         playing -= found.parked.keys()
-    raise AssertionError
+    return found
+
+
+def _without_a_gap(is_closed: Callable[[int], bool], together: int) -> Iterator[int]:
+    """The numbers from 1 before the first that is not closed; those of so many games only together."""
+    for first in count(1, together):
+        numbers = range(first, first + together)
+        if not all(map(is_closed, numbers)):
+            return
+        yield from numbers
 
 
 def stop(spec: Spec, games: Mapping[int, PlannedGame], results: Mapping[int, Result], last: int) -> Judged | None:

@@ -138,23 +138,16 @@ def unfinished(connection: Connection, tournament: Tournament) -> list[GameSumma
     return _summaries(connection, tournament, numbers)
 
 
-def history(  # noqa: PLR0913 - a page has many bounds
-    connection: Connection,
-    tournament: Tournament,
-    place: int,
-    *,
-    before: int | None,
-    limit: int,
-    hidden: Collection[int] = (),
+def history(
+    connection: Connection, tournament: Tournament, place: int, *, before: int | None, limit: int
 ) -> list[Appearance]:
-    """The rated games of one entrant, the last one first; at most so many, before that number, none of the hidden."""
+    """The rated games of one entrant, the last one first; at most so many, before that number."""
     rated = select(TOURNAMENT.c.watermark).where(TOURNAMENT.c.id == tournament.id).scalar_subquery()
     query = select(SEAT).where(
         SEAT.c.tournament_id == tournament.id,
         SEAT.c.entrant == place,
         SEAT.c.mu.is_not(None),
         SEAT.c.number <= rated,  # what is still to be played is not even looked at
-        *_without(SEAT.c.number, hidden),
     )
     if before is not None:
         query = query.where(SEAT.c.number < before)

@@ -215,19 +215,11 @@ def unfinished(store: Store, tournament: Tournament) -> Sequence[GameSummary]:
         return lists.unfinished(connection, tournament)
 
 
-def history(  # noqa: PLR0913 - a page has many bounds
-    store: Store,
-    tournament: Tournament,
-    place: int,
-    *,
-    before: int | None = None,
-    limit: int,
-    hidden: Collection[int] = (),
-) -> History:
+def history(store: Store, tournament: Tournament, place: int, *, before: int | None = None, limit: int) -> History:
     """An entrant's row, and a page of its rated games, the last one first; see ``store.lists``."""
     with store.database.read() as connection:
         row = standings.standing(connection, tournament, place)
-        return History(row, lists.history(connection, tournament, place, before=before, limit=limit, hidden=hidden))
+        return History(row, lists.history(connection, tournament, place, before=before, limit=limit))
 
 
 def find_game(store: Store, text: str) -> GameRef:

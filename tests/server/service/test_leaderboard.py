@@ -17,6 +17,7 @@ from tournaments import begin, patchwork_spec, play_on, versions_spec
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc, referee_pb2
+from arena_server.model import Purpose
 from arena_server.ratings.analysis import analyse
 from arena_server.service.leaderboard import Leaderboard
 from arena_server.service.visibility import FairPlay
@@ -259,7 +260,7 @@ def test_an_entry_is_what_the_chain_is_made_of(served: Serve, store: Store) -> N
 
 
 def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
-    with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
+    with (playing := begin(store, patchwork_spec(3, 4, beside=Purpose.CLOSING), name="nightly")).lock:
         *played, last = playing.results()
         loud = replace(played[0], moves=tuple(move._replace(log=("a trick",)) for move in played[0].moves))
         failed = playing.forfeit(played[1].assignment)
@@ -272,28 +273,32 @@ def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:
     evidence = {"nightly/1": b"a trick", "nightly/2": b"a secret"}
 
     async def everybody(stub: Stub) -> None:
-        games = (await stub.ListGames(pb.ListGamesRequest())).games
+        games = (await stub.ListGames(pb.ListGamesRequest(tournament="nightly"))).games
         assert [game.number for game in games] == list(range(1, 11))  # 11 has the deal and the bots of 12
         for hidden in (void, pb.GetGameRequest(id="nightly/11"), pb.GetGameRequest(id="nightly/12")):
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await stub.GetGame(hidden)
             assert refused.value.code() is NOT_FOUND
             assert "no record of this game" in (refused.value.details() or "")
-        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest())).games
+        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest(tournament="nightly"))).games
         assert [game.number for game in rated] == list(range(1, 11))
-        assert not (await stub.GetDetails(pb.GetDetailsRequest())).runs
+        table = await stub.GetCrosstable(pb.GetCrosstableRequest(tournament="nightly"))
+        assert sum(cell.wins + cell.losses + cell.draws for cell in table.cells) == 2 * 10
+        board = await stub.GetLeaderboard(pb.GetLeaderboardRequest(tournament="nightly"))
+        assert sum(standing.games for standing in board.standings) == 2 * 10
+        assert not (await stub.GetDetails(pb.GetDetailsRequest(tournament="nightly"))).runs
         for number, told in evidence.items():
             answer = await stub.GetGame(pb.GetGameRequest(id=number))
             assert told not in answer.entry + answer.record_json.encode()
             assert journal.decode(answer.entry, playing.spec).result.moves
 
     async def organiser(stub: Stub) -> None:
-        assert (await stub.ListGames(pb.ListGamesRequest())).games[-1].number == 12
+        assert (await stub.ListGames(pb.ListGamesRequest(tournament="nightly"))).games[-1].number == 12
         assert (await stub.GetGame(void)).record_json
         assert (await stub.GetGame(pb.GetGameRequest(id="nightly/11"))).record_json
-        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest())).games
-        assert [game.number for game in rated] == list(range(1, 12))
-        assert (await stub.GetDetails(pb.GetDetailsRequest())).runs
+        rated = (await stub.ListRatedGames(pb.ListRatedGamesRequest(tournament="nightly"))).games
+        assert [game.number for game in rated] == list(range(1, 11))  # they count pairing by pairing
+        assert (await stub.GetDetails(pb.GetDetailsRequest(tournament="nightly"))).runs
         for number, told in evidence.items():
             assert told in (await stub.GetGame(pb.GetGameRequest(id=number))).entry
 
