@@ -84,9 +84,10 @@ class Coordinator:
             ArenaError: games cannot be played or recorded.
         """
         watching = asyncio.create_task(self._watch())
+        watching.add_done_callback(lambda _: self._wake.set())
         try:
             while await self._fill():
-                await self._play_queue()
+                await self._play_queue(watching)
             await self._recorder.call(self._store.finish, self.tournament)
         finally:
             watching.cancel()
@@ -124,7 +125,7 @@ class Coordinator:
 
     # Giving out
 
-    async def _play_queue(self) -> None:
+    async def _play_queue(self, watching: asyncio.Task[None]) -> None:
         try:
             while not self._decided and (self._turns or (self._goes_on() and not self._stopping)):
                 await self._plan_on()
@@ -133,6 +134,8 @@ class Coordinator:
                 await self._wake.wait()
                 self._wake.clear()
                 self._collect()
+                if watching.done():  # it failed
+                    watching.result()
         finally:
             self._cancel()
             await asyncio.gather(*self._turns, return_exceptions=True)

@@ -1,18 +1,15 @@
-"""What a server tells of itself while it runs: a line of JSON for each event, and figures for Prometheus."""
+"""What a server tells of itself while it runs: lines of its log, and figures for Prometheus."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from arena_server.coordinator.watching import Snapshot, Watcher
 from arena_server.model import Result, UserError
+from arena_server.service.log import Log
 
 BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
@@ -20,11 +17,16 @@ BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 class Scribe:
     """Watches a season.
 
+    Args:
+        log: where it writes.
+
     Attributes:
         registry: of the figures.
+        tell: adds a line to the log.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, log: Log) -> None:
+        self.tell = log.tell
         self.registry = CollectorRegistry()
         self._games = Counter("arena_games", "Games played, by ending.", ["ending"], registry=self.registry)
         self._moves = Counter("arena_moves", "Moves played.", registry=self.registry)
@@ -51,12 +53,6 @@ class Scribe:
         except OSError as error:
             raise UserError(f"no metrics: {error.strerror}", f"127.0.0.1:{port}", "choose another port") from None
         return int(server.server_port)
-
-    def tell(self, event: str, **fields: Any) -> None:
-        """Writes a line."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        sys.stdout.write(json.dumps({"at": at, "event": event, **fields}) + "\n")
-        sys.stdout.flush()
 
     def of(self, tournament: str) -> Watcher:
         """A watcher of a side event, whose lines bear its name."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import signal
+import sys
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from arena_server.launching.bots import Bot, resolve
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Identity, Spec, UserError
 from arena_server.ratings import check_draw_probability
+from arena_server.service.log import Log
 from arena_server.service.scribe import Scribe
 from arena_server.service.settings import ServeSettings
 from arena_server.service.visibility import FairPlay
@@ -89,7 +91,11 @@ class Serving:
                 _allow_descriptors()
                 prepare_grpc()
                 store.begin_run(lock.tournament, self._facts())
-                run_loop(self._serve(store, lock.tournament, keeper))
+                log = Log(sys.stdout.fileno())
+                try:
+                    run_loop(self._serve(store, lock.tournament, keeper, Scribe(log)))
+                finally:
+                    log.close()
 
     def _anchor(self, store: Store, season: Tournament) -> None:
         """Fixes what is asked for; where nothing is, what was asked for earlier stays."""
@@ -120,7 +126,7 @@ class Serving:
             raise UserError(f"{found.name} is played by another contract", "; ".join(differences), fix)
         return found
 
-    async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper) -> None:
+    async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper, scribe: Scribe) -> None:
         from arena_server.coordinator.admission import Admission  # noqa: PLC0415 - imports grpc: after the keeper
         from arena_server.coordinator.season import Season  # noqa: PLC0415 - likewise
         from arena_server.coordinator.seating import Seating  # noqa: PLC0415 - likewise
@@ -134,7 +140,6 @@ class Serving:
         async def identify(sha256: bytes) -> Identity | None:
             return await asyncio.to_thread(registry.bearer, store.database, sha256)
 
-        scribe = Scribe()
         guests = Guests(self.game, identify, admission=self.settings.admission)
         guests.notes = scribe.notes
         capacity = self.settings.concurrency

@@ -19,9 +19,10 @@ from arena_server.coordinator.coordinator import Interrupted
 from arena_server.coordinator.season import Season
 from arena_server.coordinator.seating import Seating
 from arena_server.coordinator.served import Floor
-from arena_server.model import Assignment, Ending, Entrant, Identity, Result
+from arena_server.model import ArenaError, Assignment, Ending, Entrant, Identity, Result
 from arena_server.referee.guests import Guests, Present
 from arena_server.store import Store, queries, registry
+from arena_server.store.database import Database
 from arena_server.store.verify import verify
 
 TABLES = 4
@@ -90,6 +91,12 @@ class Site:
             with suppress(Interrupted):
                 await running
 
+    async def serve_alone(self) -> None:
+        """Until it ends by itself, with nobody there."""
+        floor = Floor(tiny_game.GAME, self.executor, (), Comers(), Seating(TABLES))
+        with self.store.lock(queries.tournament(self.store, "season")) as lock:
+            await Season(self.store, lock.tournament, self.watcher, floor).run()
+
     def _change(self, here: dict[Entrant, Present]) -> None:
         bot = self.dice.choice(list(self.versions))
         versions = self.versions[bot]
@@ -129,3 +136,17 @@ def test_no_game_that_was_played_is_lost_whoever_comes_and_goes(store: Store, se
     recorded = {result.assignment.game_id for result in site.watcher.results}
     played = {result.assignment.game_id for result in site.executor.played}
     assert played <= recorded, f"{len(played - recorded)} of {len(played)} games are lost"
+
+
+def test_a_registry_that_cannot_be_read_any_more_ends_the_season(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would not see who comes, who is retired and whether it is frozen."""
+    site, read = Site(store, random.Random(0)), count()
+
+    def identities(_: Database) -> dict[bytes, Identity]:
+        if next(read) > 2:
+            raise ArenaError("the registry is away", "", "")
+        return {}
+
+    monkeypatch.setattr(registry, "identities", identities)
+    with pytest.raises(ArenaError, match="the registry is away"):
+        asyncio.run(asyncio.wait_for(site.serve_alone(), 30))
