@@ -108,9 +108,8 @@ class Season(Served):
         spec, turns = self.tournament.spec, (*self._queue, *self._turns.values())
         playing = {place for turn in turns for place in turn.planned.seats}
         out = {place for place, _ in spec.withdrawn} | playing
-        house = {one.entrant for one in self.floor.house}
         for place, entrant in enumerate(spec.entrants):
-            if place not in out and entrant not in house and _key(entrant) in self._retired:
+            if place not in out and _key(entrant) in self._retired:
                 self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
                 self.watcher.notes(f"{entrant.label} is retired")
 
@@ -179,8 +178,9 @@ class Season(Served):
         return newest if self._age(newest) > self._age(entrant) else None
 
     def _paired(self) -> list[Present]:
-        """Those that are there, without earlier versions of the same bot."""
-        return [one for one in self.floor.present() if self._later(one.entrant) is None]
+        """Those that are there, without earlier versions of the same bot, and without retired ones of the house."""
+        here = [one for one in self.floor.present() if _key(one.entrant) not in self._retired]
+        return [one for one in here if self._later(one.entrant) is None]
 
     def _replaced(self) -> dict[Entrant, Entrant]:
         """Those that are there in vain and have played everything that was planned before, with who plays instead."""

@@ -138,6 +138,37 @@ def test_no_game_that_was_played_is_lost_whoever_comes_and_goes(store: Store, se
     assert played <= recorded, f"{len(played - recorded)} of {len(played)} games are lost"
 
 
+def test_a_bot_of_the_house_can_be_retired_too(store: Store) -> None:
+    site = Site(store, random.Random(0))
+    house, guests = [Entrant(f"bot{number}", "1", "") for number in range(3)], Comers()
+    floor = Floor(tiny_game.GAME, site.executor, tuple(Present(one, 0, 4) for one in house), guests, Seating(TABLES))
+    guests.here = {
+        one: Present(one, int(one.name[3:]), 1) for one in (Entrant("bot3", "1", ""), Entrant("bot4", "1", ""))
+    }
+
+    async def test() -> None:
+        with store.lock(queries.tournament(store, "season")) as lock:
+            coordinator = Season(store, lock.tournament, site.watcher, floor)
+            running = asyncio.create_task(coordinator.run())
+            while len(site.executor.played) < 10:
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(registry.retire, store.database, "bot0", "1")
+            while not (withdrawn := dict(coordinator.tournament.spec.withdrawn)):
+                assert not running.done(), running.exception()
+                await asyncio.sleep(0.01)
+            gone, before = withdrawn.popitem()[0], len(site.executor.played)
+            while len(site.executor.played) < before + 10:
+                await asyncio.sleep(0.01)
+            assert all(gone not in one.assignment.planned.seats for one in site.executor.played[before:])
+            assert coordinator.tournament.spec.entrants[gone] == house[0]
+            coordinator.stop()
+            with suppress(Interrupted):
+                await running
+
+    asyncio.run(asyncio.wait_for(test(), 60))
+    assert verify(store, queries.tournament(store, "season")).problems == ()
+
+
 def test_a_registry_that_cannot_be_read_any_more_ends_the_season(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would not see who comes, who is retired and whether it is frozen."""
     site, read = Site(store, random.Random(0)), count()
