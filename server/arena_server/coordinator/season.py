@@ -22,6 +22,8 @@ from arena_server.store import Parked, Phase, Store, Tournament, registry, seaso
 from arena_server.store.dealing import shuffled
 from arena_server.store.schedule import FrozenError, planned_games
 
+IDLE_S = 30.0
+"""Seconds without a game after which a bot hears why, once while it is here."""
 _DAY = 86_400
 
 
@@ -43,6 +45,8 @@ class Season(Served):
         self._newest: dict[str, Entrant] = {}  # the version that plays, by the name of the bot
         self._ticked = False  # whether the registry was looked at since the last planning
         self._phase = Phase.OPEN
+        self._idle: dict[Entrant, float] = {}  # since when those play nothing who could
+        self._told: dict[Entrant, str] = {}  # what they have heard of it
 
     # Planning
 
@@ -66,6 +70,7 @@ class Season(Served):
             return
         if self._phase is not Phase.OPEN:
             await self.floor.guests.see_off(self._playing(), {})
+            await self._tell_idle(f"{self.tournament.name} is {self._phase}: no game is planned any more")
             return
         with suppress(FrozenError):  # since the last look
             await self._grow()
@@ -81,6 +86,10 @@ class Season(Served):
         await self.floor.guests.see_off(self._playing(), self._replaced())
         while (call := self._call()) is not None and await self._plan_upon(call):
             pass
+        most = season.RULES[max(season.RULES)].daily
+        await self._tell_idle(
+            f"two bots meet {most} times a day at most, those of one owner never, and half of those here play at once"
+        )
 
     async def _turn_away(self) -> None:
         """Whoever is parked hears why, and has nothing to wait for here."""
@@ -112,6 +121,19 @@ class Season(Served):
             if place not in out and _key(entrant) in self._retired:
                 self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
                 self.watcher.notes(f"{entrant.label} is retired")
+
+    async def _tell_idle(self, why: str) -> None:
+        """Who could play, and gets nothing for a while, hears why."""
+        entrants, now = self.tournament.spec.entrants, time.monotonic()
+        busy = {entrants[place] for turn in self._open() for place in turn.planned.seats} | self._party.elsewhere.keys()
+        here = {one.entrant for one in self._paired()}
+        self._idle = {entrant: self._idle.get(entrant, now) for entrant in here - busy}
+        self._told = {entrant: told for entrant, told in self._told.items() if entrant in here}
+        for entrant, since in self._idle.items():
+            if now - since > IDLE_S and self._told.get(entrant) != why:
+                self._told[entrant] = why
+                self.watcher.notes(f"{entrant.label} waits for a game: {why}")
+                await self.floor.guests.tell(entrant, f"no game for now: {why}")
 
     def _call(self) -> Call | None:
         """Who could begin a game now; None where there is no room, or nobody to meet."""

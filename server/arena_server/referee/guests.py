@@ -172,8 +172,9 @@ class Guests(Lobby):
         self.changed()
 
     async def tell(self, entrant: Entrant, text: str) -> None:
-        """Something that its author should know, where it is connected."""
-        await self._guests[entrant][0].send(pb.PlayResponse(notice=pb.Notice(text=text)).SerializeToString())
+        """Something that its author should know, where it is a guest and connected."""
+        if entrant in self._guests:
+            await self._guests[entrant][0].send(pb.PlayResponse(notice=pb.Notice(text=text)).SerializeToString())
 
     async def turn_away(self, entrant: Entrant, why: str) -> None:
         """Says Goodbye to one that failed, where it is a guest and connected."""

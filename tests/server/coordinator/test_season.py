@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,7 @@ from arena_server.coordinator.served import Floor
 from arena_server.model import ArenaError, Assignment, Ending, Entrant, Identity, Result
 from arena_server.referee.guests import Guests, Present
 from arena_server.store import Store, queries, registry
+from arena_server.store import seasons as lifecycle
 from arena_server.store.database import Database
 from arena_server.store.verify import verify
 
@@ -91,9 +92,10 @@ class Site:
             with suppress(Interrupted):
                 await running
 
-    async def serve_alone(self) -> None:
-        """Until it ends by itself, with nobody there."""
-        floor = Floor(tiny_game.GAME, self.executor, (), Comers(), Seating(TABLES))
+    async def serve_house(self, house: Sequence[Entrant], owner: int = 0) -> None:
+        """With these bots, until it ends by itself."""
+        present = tuple(Present(one, owner, TABLES) for one in house)
+        floor = Floor(tiny_game.GAME, self.executor, present, Comers(), Seating(TABLES))
         with self.store.lock(queries.tournament(self.store, "season")) as lock:
             await Season(self.store, lock.tournament, self.watcher, floor).run()
 
@@ -169,6 +171,26 @@ def test_a_bot_of_the_house_can_be_retired_too(store: Store) -> None:
     assert verify(store, queries.tournament(store, "season")).problems == ()
 
 
+def test_who_waits_for_a_game_hears_why(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(season, "IDLE_S", 0.1)
+    site = Site(store, random.Random(0))
+
+    async def told(why: str) -> None:
+        while sum("waits for a game" in line and why in line for line in site.watcher.lines) < 2:
+            await asyncio.sleep(0.01)
+
+    async def test() -> None:
+        running = asyncio.create_task(site.serve_house([Entrant(f"bot{number}", "1", "") for number in range(2)], 7))
+        await told("those of one owner never")
+        lifecycle.freeze(store.database, "season")
+        await told("season is frozen: no game is planned any more")
+        running.cancel()
+
+    asyncio.run(asyncio.wait_for(test(), 60))
+    assert len(site.watcher.lines) < 10  # not again and again
+    assert not site.executor.played
+
+
 def test_a_registry_that_cannot_be_read_any_more_ends_the_season(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would not see who comes, who is retired and whether it is frozen."""
     site, read = Site(store, random.Random(0)), count()
@@ -180,4 +202,4 @@ def test_a_registry_that_cannot_be_read_any_more_ends_the_season(store: Store, m
 
     monkeypatch.setattr(registry, "identities", identities)
     with pytest.raises(ArenaError, match="the registry is away"):
-        asyncio.run(asyncio.wait_for(site.serve_alone(), 30))
+        asyncio.run(asyncio.wait_for(site.serve_house(()), 30))
