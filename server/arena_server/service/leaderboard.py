@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1 import leaderboard_pb2_grpc
+from arena.v1.referee_pb2 import Ending as EndingNumber
 from arena_engine.record import GameRecord
 from arena_server.formats import active
 from arena_server.model import Purpose, Result, UserError
@@ -172,7 +173,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             return pb.GetTournamentResponse(tournament=messages.tournament_message(held, queries.progress(store, held)))
 
     def _leaderboard(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:
-        if request.rating == pb.RATING_BRADLEY_TERRY:
+        if messages.known(pb.Rating, request.rating) == pb.RATING_BRADLEY_TERRY:
             return self._estimated(request)
         limit = _size("leaderboard", request.page_size)
         with self._store.frozen() as store:
@@ -252,7 +253,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         choice = Choice(
             bot=request.bot or None,
             opponent=request.opponent or None,
-            ending=messages.ending_of(request.ending),
+            ending=messages.ending_of(messages.known(EndingNumber, request.ending)),
             stage=min(request.stage, MAX_NUMBER) or None,
         )
         after = min(request.after, MAX_NUMBER)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TypeVar
+
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
@@ -12,7 +15,7 @@ from arena.v1.referee_pb2 import Ending as EndingNumber
 from arena.v1.referee_pb2 import Option as OptionMessage
 from arena_engine.game import SEATS
 from arena_server.formats import Place
-from arena_server.model import FAILURES, About, Ending, Entrant, Option
+from arena_server.model import FAILURES, About, Ending, Entrant, Option, UserError
 from arena_server.ratings import Rating
 from arena_server.ratings.fold import Finished
 from arena_server.referee.messages import ENDINGS
@@ -23,6 +26,7 @@ from arena_server.store.lists import Appearance, GameSummary
 from arena_server.store.meetings import RatedGame
 from arena_server.wire.lobby import option_message
 
+_Number = TypeVar("_Number", bound=int)
 _ENDINGS = {number: ending for ending, number in ENDINGS.items()}
 
 
@@ -300,6 +304,14 @@ def summary_of(message: pb.GameSummary) -> GameSummary:
         scores=tuple(message.scores),
         plies=message.plies if message.HasField("plies") else None,
     )
+
+
+def known(kind: EnumTypeWrapper, number: _Number) -> _Number:
+    """A number of a request's enum; raises UserError where that has no such one."""
+    if number not in kind.values():
+        fix = f"known: {', '.join(kind.keys())}"
+        raise UserError(f"no such {kind.DESCRIPTOR.name.lower()} in the protocol", number, fix)
+    return number
 
 
 def ending_number(ending: Ending | None) -> EndingNumber.ValueType:
