@@ -130,7 +130,9 @@ def retire(
 
 @bots.command()
 def show(  # noqa: PLR0913 - each option is one of the reader's choices
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="A name, or name and version.")],
+    bot: Annotated[
+        str, typer.Argument(metavar="BOT", help="A name (in a season: the version that plays), or name and version.")
+    ],
     *,
     limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many games.")] = 20,
     before: Annotated[int | None, typer.Option(min=1, max=10**9, help="Only games before this number.")] = None,

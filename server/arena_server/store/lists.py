@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, select, union
 
-from arena_server.model import Ending, UserError
+from arena_server.formats import active
+from arena_server.model import Ending, Spec, UserError
 from arena_server.ratings import Rating
 from arena_server.store.tables import GAME, SEAT, TOURNAMENT
 from arena_server.store.views import GameStatus, Tournament
@@ -175,13 +176,22 @@ def find_bots(tournament: Tournament, bot: str) -> list[int]:
 
 
 def find_bot(tournament: Tournament, bot: str) -> int:
-    """The one entrant of that name or label; raises UserError where there is none, or several."""
-    places = find_bots(tournament, bot)
-    names = [tournament.spec.labels[place] for place in places]
-    exact = [place for place, name in zip(places, names, strict=True) if name.casefold() == bot.casefold()]
-    if len(exact or places) > 1:
-        raise UserError("the name could be one of several", repr(bot), ", ".join(names[:5]))
-    return (exact or places)[0]
+    """The one entrant of that name or label; raises UserError where there is none, or several.
+
+    In a season a name alone means the version that plays, or the newest where none does.
+    """
+    spec, places = tournament.spec, find_bots(tournament, bot)
+    exact = [place for place in places if spec.labels[place].casefold() == bot.casefold()]
+    meant = exact or _playing(spec, places)
+    if len(meant) > 1:
+        names = ", ".join(spec.labels[place] for place in meant[:5])
+        raise UserError("the name could be one of several", repr(bot), names)
+    return meant[0]
+
+
+def _playing(spec: Spec, versions: Sequence[int]) -> Sequence[int]:
+    playing = active(spec)
+    return versions if playing is None else [place for place in versions if place in playing] or versions[-1:]
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

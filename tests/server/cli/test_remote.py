@@ -45,6 +45,8 @@ COMMANDS = [
     ("bots", "show", "bot2", "--tournament", "tiny"),
     ("bots", "show", "nobody"),
     ("bots", "show", "ada", "--tournament", "season"),
+    ("bots", "show", "ada 1", "--tournament", "season"),
+    ("bots", "show", "eve", "--tournament", "season"),
     ("games", "list"),
     ("games", "list", "--limit", "3", "--after", "2"),
     ("games", "list", "--bot", "greedy", "--opponent", "random"),
@@ -115,3 +117,20 @@ def test_an_empty_database(arena: Arena, tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "empty.db")) as store, served(store) as address:
         assert arena("tournaments", "--server", address).out == "no tournament yet: arena run-tournament\n"
         assert "no tournament yet in this database" in arena("leaderboard", "--server", address).err
+
+
+def test_a_name_alone_means_the_version_that_plays(arena: Arena) -> None:
+    with (
+        Store.open(str(arena.database)) as store,
+        store.lock(store.enter(versions_spec(), name="season").tournament) as lock,
+    ):
+        told = {name: arena("bots", "show", name).out.split(" is at")[0] for name in ("ada", "ada 1", "eve")}
+        assert told == {
+            "ada": "tournament season: ADA 2",
+            "ada 1": "tournament season: ada 1",
+            "eve": "tournament season: eve 2",
+        }
+        store.withdraw(lock.tournament, 4)
+        assert "season: eve 1 is at" in arena("bots", "show", "eve").out
+        store.withdraw(lock.tournament, 2)
+        assert "season: eve 2 (withdrawn) is at" in arena("bots", "show", "eve").out

@@ -403,8 +403,8 @@ UNKNOWN: Any = 77  # enums of the wire are open
         ("GetGame", pb.GetGameRequest(id="nightly/12"), NOT_FOUND, "no record of this game"),
         ("GetGame", pb.GetGameRequest(id="nonsense"), INVALID, "not a game: 'nonsense'"),
         ("GetGame", pb.GetGameRequest(), INVALID, "not a game: ''"),
-        ("GetLeaderboard", pb.GetLeaderboardRequest(rating=UNKNOWN), INVALID, "no such rating in the protocol: 77 - known"),
-        ("ListGames", pb.ListGamesRequest(ending=UNKNOWN), INVALID, "no such ending in the protocol: 77 - known"),
+        ("GetLeaderboard", pb.GetLeaderboardRequest(rating=UNKNOWN), INVALID, "no such rating in the protocol: 77"),
+        ("ListGames", pb.ListGamesRequest(ending=UNKNOWN), INVALID, "no such ending in the protocol: 77"),
         ("GetTournament", pb.GetTournamentRequest(tournament="x" * 60_000), NOT_FOUND, "no such tournament: 'xxx"),
     ],
 )
