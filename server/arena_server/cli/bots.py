@@ -51,21 +51,34 @@ def list_(*, server: Socket = None, db: Db = None, as_json: AsJson = False) -> N
     from dataclasses import asdict
 
     from arena_server.cli.grids import Column, Grid
-    from arena_server.cli.output import administrator, show, show_json
+    from arena_server.cli.output import administrator, say, show, show_json
 
     with administrator(db, server, quiet=as_json) as office:
         found = office.bots()
     if as_json:
         show_json({"bots": [asdict(one) for one in found]})
         return
-    names = ("bot", "version", "owner", "added", "retired", "open", "tokens")
-    columns = (*[Column(name, left=True) for name in names], Column("admission", left=True, wraps=True))
+    columns = (
+        Column("bot", left=True),
+        Column("version", left=True),
+        Column("owner", left=True, spare=1),
+        Column("added", left=True, spare=3),
+        Column("open", left=True, spare=2),
+        Column("tokens", left=True, wraps=True, spare=4),
+        Column("state", left=True, cut=True),
+    )
     show(Grid(columns, [_row(one) for one in found]))
+    if any(one.admission.startswith("failed") for one in found):
+        print()
+        say("all about a test that failed: arena bots admission BOT")
 
 
 def _row(one: Registered) -> Sequence[str]:
-    hints, opened = " ".join(f"{hint}..." for hint in one.tokens), "open" if one.is_open else ""
-    return one.bot, one.version, one.owner, one.created, one.retired or "", opened, hints, one.admission
+    from arena_server.cli.tables import day
+
+    state = one.admission if one.retired is None else f"retired {day(one.retired)}"
+    hints = " ".join(f"{hint}..." for hint in one.tokens)
+    return one.bot, one.version, one.owner, day(one.created), "open" if one.is_open else "", hints, state
 
 
 @bots.command()
@@ -84,6 +97,7 @@ def admission(
     from arena_server.cli.game_report import report_dict, report_text
     from arena_server.cli.grids import Column, Grid
     from arena_server.cli.output import administrator, show, show_json
+    from arena_server.cli.tables import moment
     from arena_server.store.records import unlisted
 
     with administrator(db, server, quiet=as_json) as office:
@@ -100,8 +114,12 @@ def admission(
     if not found:
         print(f"{bot} was not tested yet")
         return
-    columns = (*[Column(name, left=True) for name in ("version", "at")], Column("result", left=True, wraps=True))
-    show(Grid(columns, [(one.version, one.at, one.why or "passed") for one in found]))
+    columns = (
+        Column("version", left=True, spare=1),
+        Column("at (UTC)", left=True),
+        Column("result", left=True, wraps=True),
+    )
+    show(Grid(columns, [(one.version, moment(one.at), one.why or "passed") for one in found]))
     for game in games:
         if game is not None:
             print(f"\n{report_text(unlisted(game), game, listed=False)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _ENOUGH = 24  # characters of a long name that a narrow terminal shows on one line
+_ENOUGH_CUT = 20  # and of a cell that is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,20 @@ class Column:
         title: its heading.
         left: aligned to the left and broken over lines where it must be, as words are; numbers never are.
         wraps: whether it may be broken before another column is given up.
+        cut: whether it is cut to the room that others leave, instead of broken.
         spare: which columns a narrow terminal does without: the highest first, 0 never.
     """
 
     title: str
     left: bool = False
     wraps: bool = False
+    cut: bool = False
     spare: int = 0
+
+    @property
+    def enough(self) -> int:
+        """Characters of a long cell that a narrow terminal shows on one line."""
+        return _ENOUGH_CUT if self.cut else _ENOUGH
 
 
 class Grid:
@@ -47,18 +55,23 @@ class Grid:
 
     def table(self, width: int | None = None) -> Table:
         """A rich table; for a given width in characters without the columns that do not fit."""
+        if width is not None and (fewer := self._fitting(width)) is not self:
+            return fewer.table(width)
         from rich.table import Table
 
-        grid = self if width is None else self._fitting(width)
+        room = 0 if width is None else width
+        fits = self._least_width() <= room
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-        for column in grid.columns:
+        for column, cells in self._columns():
+            is_short = not column.wraps and max(map(len, cells)) <= column.enough
             table.add_column(
                 column.title,
                 justify="left" if column.left else "right",
-                no_wrap=not column.left,
+                no_wrap=not column.left or (fits and is_short),
                 overflow="fold",
+                max_width=max(column.enough, room - self._rest) if column.cut else None,
             )
-        _add_rows(table, grid.rows)
+        _add_rows(table, self)
         return table
 
     def fitted(self, width: int) -> Grid:
@@ -86,12 +99,22 @@ class Grid:
         fewer = Grid([self.columns[place] for place in kept], [[row[place] for place in kept] for row in self.rows])
         return fewer._fitting(width)
 
+    def _columns(self) -> Iterator[tuple[Column, Sequence[str]]]:
+        """Each with its title and cells."""
+        cells = zip(*[tuple(column.title for column in self.columns), *self.rows], strict=True)
+        return zip(self.columns, cells, strict=True)
+
+    @property
+    def _rest(self) -> int:
+        """The width of everything but the cell that is cut."""
+        widths = [0 if column.cut else max(map(len, cells)) for column, cells in self._columns()]
+        return sum(widths) + _GAP * (len(widths) - 1)
+
     def _least_width(self) -> int:
         """Of the table while it reads well."""
-        cells = zip(*[tuple(column.title for column in self.columns), *self.rows], strict=True)
         widths = [
-            max(_longest_word(cell) if column.wraps else min(len(cell), _ENOUGH) for cell in cells_of_one)
-            for column, cells_of_one in zip(self.columns, cells, strict=True)
+            max(_longest_word(cell) if column.wraps else min(len(cell), column.enough) for cell in cells)
+            for column, cells in self._columns()
         ]
         return sum(widths) + _GAP * (len(widths) - 1)
 
@@ -104,8 +127,13 @@ def _longest_word(cell: str) -> int:
     return max(map(len, cell.split()), default=0)
 
 
-def _add_rows(table: Table, rows: Iterable[Sequence[str]]) -> None:
+def _add_rows(table: Table, grid: Grid) -> None:
     from rich.text import Text
 
-    for row in rows:
-        table.add_row(*[Text(cell) for cell in row])  # never markup
+    for row in grid.rows:
+        table.add_row(
+            *[
+                Text(cell, no_wrap=column.cut or None, overflow="ellipsis" if column.cut else None)  # never markup
+                for column, cell in zip(grid.columns, row, strict=True)
+            ]
+        )

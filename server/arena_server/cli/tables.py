@@ -55,6 +55,16 @@ def margin_text(margin: float | None) -> str:
     return "-" if margin is None else f"{margin:+.1f}"
 
 
+def moment(at: str | None) -> str:
+    """A date and time of the database, UTC, as people write it; ``-`` for none."""
+    return (at or "-")[: len("2026-11-30T12:00:00")].replace("T", " ")
+
+
+def day(at: str) -> str:
+    """The date of it."""
+    return at[: len("2026-11-30")]
+
+
 def _rows(standings: Sequence[Standing], *, draws: bool) -> Iterator[Sequence[str]]:
     for standing in standings:
         yield (

@@ -84,6 +84,8 @@ def _grid(found: Sequence[tuple[Tournament, Progress]]) -> Grid:
 
 
 def _row(held: Tournament, progress: Progress) -> Sequence[str]:
+    from arena_server.cli.tables import moment
+
     return (
         held.name,
         _status(held),
@@ -91,7 +93,7 @@ def _row(held: Tournament, progress: Progress) -> Sequence[str]:
         " - ".join(held.spec.labels) if held.purpose is Purpose.CHALLENGE else str(len(held.spec.entrants)),
         held.spec.game,
         str(held.spec.time_control),
-        (held.started or "-")[: len("2026-11-30T12:00:00")].replace("T", " "),
+        moment(held.started),
     )
 
 

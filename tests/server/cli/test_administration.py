@@ -12,7 +12,8 @@ from here import Arena, Done
 from serving import administered
 from tournaments import versions_spec
 
-from arena_server.store import Store, queries, registry
+from arena_server.model import Entrant
+from arena_server.store import Store, admissions, queries, registry
 
 COMMANDS = [
     ("bots", "list"),
@@ -41,8 +42,8 @@ COMMANDS = [
     ("bots", "retire", "ada"),
     ("bots", "list"),
 ]
-CHANCE = re.compile(r"arena_[A-Za-z0-9_-]{6,}|\d{4}-\d\d-\d\dT[\d:+]+")
-"""Tokens, their beginnings, and times."""
+CHANCE = re.compile(r"arena_[A-Za-z0-9_-]{6,}|\d{4}-\d\d-\d\d(T[\d:+]+)?")
+"""Tokens, their beginnings, times and dates."""
 
 
 @pytest.fixture
@@ -117,6 +118,26 @@ def test_a_quota_is_told(arena: Arena, address: str) -> None:
     refused = add(registry.MAX_VERSIONS_A_DAY)
     assert (refused.code, refused.out) == (2, "")
     assert "arena: Ada has added 10 versions within a day - come again tomorrow" in refused.err
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_terminal_shows_a_bot_on_a_line(arena: Arena, width: int) -> None:
+    why = "game 2 of 3: illegal move at ply 17: '>>9' is no move: buy 1 to 3, or advance; mend it and come again"
+    for name in ("ada", "my-neural-patchwork-bot", "bob"):
+        assert arena("bots", "add", name, "--owner", "somebody.else", "--version", "2.0.1-beta").code == 0
+    arena("bots", "retire", "ada")
+    with Store.open(str(arena.database)) as store:
+        admissions.record(store.database, Entrant("bob", "2.0.1-beta", ""), why)
+    lines = arena.on_a_terminal(width, "bots", "list")
+    assert max(map(len, lines)) <= width
+    assert re.fullmatch(r"ada +2.0.1-beta .*retired \d{4}-\d\d-\d\d *", lines[1])
+    assert re.fullmatch(r"bob +2.0.1-beta .*failed: game 2.*… *", lines[2])
+    assert re.fullmatch(r"my-neural-patchwork-bot +2.0.1-beta .*new *", lines[3])
+    assert lines[-1].strip() == "all about a test that failed: arena bots admission BOT"
+    assert why in arena("bots", "list").out
+    shown = [" ".join(line.split()) for line in arena.on_a_terminal(width, "bots", "admission", "bob")]
+    assert re.match(r"2.0.1-beta \d{4}-\d\d-\d\d \d\d:\d\d:\d\d game 2 of 3", shown[1])
+    assert " ".join(shown[1:]).endswith(why.partition(": ")[2])
 
 
 def test_a_challenge(arena: Arena, address: str, tmp_path: Path) -> None:
