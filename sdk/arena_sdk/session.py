@@ -44,7 +44,7 @@ _UNSAFE = {
     "CERTIFICATE_VERIFY_FAILED": "no one trusted vouches for its certificate - name the file of one: ARENA_CA, --ca",
     "Hostname Verification": "its certificate is for another name - dial it by the name that is in the certificate",
     "security handshaker": "the file of who vouches for it holds no certificate - check ARENA_CA, --ca: it must be PEM",
-    "WRONG_VERSION_NUMBER": "it speaks no TLS - check the port; ARENA_INSECURE=1, --insecure send the token readable",
+    "WRONG_VERSION_NUMBER": "it speaks no TLS - check the port; ARENA_INSECURE=1, --insecure let others read along",
 }
 """What TLS says in gRPC's words, and what it means."""
 _GOODBYES = {
@@ -55,6 +55,11 @@ _GOODBYES = {
     pb.GOODBYE_CODE_RETIRED: (DONE, ""),
     pb.GOODBYE_CODE_FAILED: (FAILED, ""),  # the arena says what to do
 }
+
+
+def tls_trouble(reason: str) -> str:
+    """What keeps a wire from being safe, and what to do, where that is gRPC's reason for having no connection."""
+    return next((meaning for words, meaning in _UNSAFE.items() if words in reason), "")
 
 
 class Backoff:
@@ -217,7 +222,7 @@ class Session:
                 fix = _REFUSALS[status].format(address=self._named_by)
                 say(f"the arena at {self._address} refused this bot: {reason} - {fix}")
                 return REFUSED
-        unsafe = next((meaning for words, meaning in _UNSAFE.items() if words in reason), "")
+        unsafe = tls_trouble(reason)
         if unsafe and self._options is None:  # once it was safe, its certificate may be mended meanwhile
             say(f"no safe connection to the arena at {self._address}: {unsafe}")
             return REFUSED

@@ -25,8 +25,17 @@ GENEROUS_S = 20.0
 
 
 @contextmanager
-def served(store: Store, **options: Any) -> Iterator[str]:
-    """The address of a server of that store; options as those of the service."""
+def served(
+    store: Store, *, also: str = "", credentials: grpc.ServerCredentials | None = None, **options: Any
+) -> Iterator[str]:
+    """The address of a server of that store; options as those of the service.
+
+    Args:
+        store: to answer from.
+        also: HOST:PORT where it can be dialled, too.
+        credentials: for TLS there; None: the wire is plain.
+        options: of the service.
+    """
 
     @asynccontextmanager
     async def serve(path: Path) -> AsyncIterator[None]:
@@ -34,6 +43,10 @@ def served(store: Store, **options: Any) -> Iterator[str]:
         service = Leaderboard(store, **{"statement_s": GENEROUS_S, **options})
         leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(service, server)
         server.add_insecure_port(f"unix:{path}")
+        if also and credentials is not None:
+            server.add_secure_port(also, credentials)
+        elif also:
+            server.add_insecure_port(also)
         await server.start()
         yield
         await server.stop(None)

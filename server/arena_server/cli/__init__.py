@@ -12,6 +12,7 @@ How to add a command:
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -115,6 +116,7 @@ def arena(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command that the arguments name, by default the program's own, and exits."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read when grpc is imported: what is wrong is told by `errors`
     sys.exit(errors.guard(lambda: _run(given), as_json="--json" in given))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, Socket, group
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, OfTournament, Server, Socket, group
 
 if TYPE_CHECKING:
     from arena_server.store.registry import Registered
@@ -157,6 +157,7 @@ def show(  # noqa: PLR0913 - each option is one of the reader's choices
     tournament: OfTournament = None,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -167,7 +168,7 @@ def show(  # noqa: PLR0913 - each option is one of the reader's choices
     from arena_server.cli.bot_report import print_report, report_dict
     from arena_server.cli.output import reader, show_json
 
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         page = source.bot(tournament, bot, before=before, limit=limit)
     if as_json:
         show_json(report_dict(page))

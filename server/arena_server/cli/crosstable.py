@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, OfTournament, Server
 
 if TYPE_CHECKING:
     from arena_server.cli.grids import Grid
     from arena_server.store.crosstable import Crosstable, Score
 
 
-def crosstable(
+def crosstable(  # noqa: PLR0913 - each option is one of the reader's choices
     *,
     tournament: OfTournament = None,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Show who won against whom, and from which seat."""
     from arena_server.cli.output import reader, show, show_json
 
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         board, table = source.crosstable(tournament)
     if as_json:
         show_json(crosstable_dict(board.tournament.name, table))

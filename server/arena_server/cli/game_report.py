@@ -17,13 +17,15 @@ from arena_server.text import clean, clean_lines
 _INDENT = "  "
 
 
-def report_dict(record: GameRecord, result: Result, db: str = "", *, listed: bool = True) -> dict[str, Any]:
+def report_dict(
+    record: GameRecord, result: Result, where: Sequence[str] = (), *, listed: bool = True
+) -> dict[str, Any]:
     """The record's JSON form, and beside it every failure and every ply with its evidence.
 
     Args:
         record: of the game.
         result: what the record leaves out.
-        db: where it is, as `Failure.command` wants it.
+        where: options that make commands look where it is.
         listed: whether commands find it by its id.
     """
     return {
@@ -32,20 +34,20 @@ def report_dict(record: GameRecord, result: Result, db: str = "", *, listed: boo
         "stalled_us": result.stalled_us,
         "position": result.position,
         "failures": [
-            {**asdict(failure), "command": failure.command(record.id, db) if listed else ""}
+            {**asdict(failure), "command": failure.command(record.id, *where) if listed else ""}
             for failure in result.failures
         ],
         "plies": [move._asdict() for move in result.moves],
     }
 
 
-def report_text(record: GameRecord, result: Result, db: str = "", *, listed: bool = True) -> str:
+def report_text(record: GameRecord, result: Result, where: Sequence[str] = (), *, listed: bool = True) -> str:
     """For a person; arguments as those of ``report_dict``."""
     parts = [_head(record, result)]
     for failure in result.failures:
         told = _failure(record, result, failure)
         if failure.position and listed:
-            told.append(clean(f"see it again: {failure.command(record.id, db)}"))
+            told.append(clean(f"see it again: {failure.command(record.id, *where)}"))
         parts.append(told)
     if result.moves:
         parts.append(_times(result).lines())

@@ -10,7 +10,7 @@ import typer
 
 from arena_engine.game import SEATS
 from arena_server.cli.export import Form
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server, elsewhere, group
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, OfTournament, Server, again, group
 from arena_server.model import Ending
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
     tournament: OfTournament = None,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +52,7 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
     from arena_server.store.lists import Choice
 
     choice = Choice(bot, opponent, ending, stage)
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         name, page = source.games(tournament, choice, after=after, limit=limit)
     if as_json:
         shown = [summary_dict(game) for game in page.games]
@@ -65,11 +66,12 @@ def list_games(  # noqa: PLR0913 - each option is one of the reader's choices
 
 
 @games.command("show")
-def show_game(
+def show_game(  # noqa: PLR0913 - each option is one of the reader's choices
     game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
     *,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -77,13 +79,13 @@ def show_game(
     from arena_server.cli.game_report import report_dict, report_text
     from arena_server.cli.output import reader, show_json
 
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         record, result = source.game(game)
-    place = "" if server is not None else elsewhere(db)
+    where = again(db, server, ca, insecure=insecure)
     if as_json:
-        show_json(report_dict(record, result, place))
+        show_json(report_dict(record, result, where))
     else:
-        print(report_text(record, result, place))
+        print(report_text(record, result, where))
 
 
 @games.command("export")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Ca, Db, OfTournament, Server
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, OfTournament, Server
 from arena_server.model import UserError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     ] = False,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +52,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     if given and not full:
         raise UserError("an option of --full without it", given[0], "add --full")
     if not full:
-        with reader(db, server, ca, quiet=as_json) as source:
+        with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
             print_leaderboard(source, tournament, all_versions=all_versions, as_json=as_json)
         return
     from arena_server.cli.full_leaderboard import print_full
@@ -59,7 +60,7 @@ def leaderboard(  # noqa: PLR0913 - each option is one of the reader's choices
     from arena_server.store.samples import Sample
 
     sample = Sample(since, tuple(opponent or ()), tuple(tag or ()), tuple(group or ()))
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         print_full(source, tournament, sample, anchors.read(anchor or ()), as_json=as_json)
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,10 @@ Socket = Annotated[
 ]
 Ca = Annotated[
     Path | None,
-    typer.Option("--ca", metavar="FILE", help="With --server: the certificate authority to trust, as PEM."),
+    typer.Option("--ca", metavar="FILE", help="With --server: who vouches for it, as PEM.  [default: ARENA_CA]"),
+]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="With --server: plain wire beyond this machine.  [default: ARENA_INSECURE]")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OfTournament = Annotated[
@@ -75,3 +79,11 @@ def elsewhere(given: str | None) -> str:
     if "://" not in url:
         return "" if Path(url).absolute() == Path(DEFAULT_DATABASE).absolute() else url
     return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", url)
+
+
+def again(db: str | None, server: str | None, ca: Path | None, *, insecure: bool) -> Sequence[str]:
+    """The options with which another command asks the same."""
+    if server is not None:
+        return ["--server", server, *(["--ca", str(ca)] if ca else ()), *(["--insecure"] if insecure else ())]
+    place = elsewhere(db)
+    return ["--db", place] if place else []

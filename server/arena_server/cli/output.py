@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena_server.cli.options import database_url
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from arena_server.cli.grids import Grid
     from arena_server.service.administration.administrator import Administrator
     from arena_server.service.reading import Reader
+    from arena_server.service.remote import RemoteReader
     from arena_server.store import Store
 
 
@@ -36,11 +37,13 @@ def opened(db: str | None, *, quiet: bool, create: bool = False) -> Iterator[Sto
 
 
 @contextmanager
-def reader(db: str | None, server: str | None, ca: Path | None, *, quiet: bool) -> Iterator[Reader]:
+def reader(
+    db: str | None, server: str | None, ca: Path | None = None, *, insecure: bool = False, quiet: bool
+) -> Iterator[Reader]:
     """What to read results from: the database, or a server. Unless quiet, a line on standard error names it.
 
     Raises:
-        UserError: a database and a server, or a certificate authority for a database.
+        UserError: a database and a server, or what belongs to a server for a database.
     """
     from arena_server.model import UserError
     from arena_server.service.reading import StoreReader
@@ -48,13 +51,23 @@ def reader(db: str | None, server: str | None, ca: Path | None, *, quiet: bool) 
     if server is None:
         if ca is not None:
             raise UserError("a certificate authority without a server", ca, "add --server HOST:PORT")
+        if insecure:
+            raise UserError("a plain wire without a server", "--insecure", "add --server HOST:PORT")
         with opened(db, quiet=quiet) as store:
             yield StoreReader(store)
         return
+    with dialled(_one(db, server, quiet=quiet), ca, insecure=insecure) as remote:
+        yield remote
+
+
+def dialled(server: str, ca: Path | None, *, insecure: bool) -> RemoteReader:
+    """A server to read from, dialled as the options say, else as the environment does where it is no socket."""
+    from arena_server.service.dialling import LOCAL
     from arena_server.service.remote import RemoteReader
 
-    with RemoteReader(_one(db, server, quiet=quiet), ca) as remote:
-        yield remote
+    if ca is None and os.environ.get("ARENA_CA") and not server.startswith(LOCAL):
+        ca = Path(os.environ["ARENA_CA"])
+    return RemoteReader(server, ca, insecure=insecure or bool(os.environ.get("ARENA_INSECURE")))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_engine.game import SEATS
-from arena_server.cli.options import AsJson, Db
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, Server
 from arena_server.text import clean, clean_lines
 
 if TYPE_CHECKING:
@@ -40,14 +40,17 @@ def replay(  # noqa: PLR0913 - each option is one of the reader's choices
     at: Annotated[int | None, typer.Option("--at", metavar="N", help="Only the position after N plies.")] = None,
     bot: Annotated[str | None, typer.Option(metavar="BOT", help="With --at: ask this bot for its move there.")] = None,
     seat: Annotated[str | None, typer.Option(metavar="LETTER", help="With --bot: at this seat.")] = None,
+    server: Server = None,
+    ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a game position by position, or ask a bot for its move in one of them."""
-    from arena_server.cli.output import show_json
+    from arena_server.cli.output import reader, show_json
     from arena_server.cli.sources import read_game
 
-    record = read_game(game, db, quiet=as_json)
+    record = read_game(game, reader(db, server, ca, insecure=insecure, quiet=as_json))
     chosen = steps(record) if at is None else [step_at(record, at)]
     if bot is not None or seat is not None:
         _ask(record, at, bot, seat, as_json=as_json)

@@ -1,25 +1,29 @@
-"""Where a game comes from: the database, a record file, or standard input."""
+"""Where a game comes from: the database, a server, a record file, or standard input."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena_engine.game import RecordError
 from arena_engine.record import SUFFIX, GameRecord
 from arena_server.model import UserError
 
+if TYPE_CHECKING:
+    from arena_server.service.reading import Reader
+
 RECORD_SUFFIXES = (SUFFIX, ".json", ".jsonl")
 """What shows that GAME is a file, even if it does not exist."""
 
 
-def read_game(text: str, db: str | None, *, quiet: bool) -> GameRecord:
+def read_game(text: str, source: AbstractContextManager[Reader]) -> GameRecord:
     """The record that GAME names.
 
     Args:
         text: a file that exists, ``-``, else what ``queries.find_game`` knows.
-        db: the database to look in.
-        quiet: whether to keep the database's name to ourselves.
+        source: where to look for the latter; it is opened only then.
 
     Raises:
         UserError: there is none, or several.
@@ -28,7 +32,8 @@ def read_game(text: str, db: str | None, *, quiet: bool) -> GameRecord:
         return parse(_decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
     if Path(text).is_file() or Path(text).suffix in RECORD_SUFFIXES:
         return parse(_decoded(_content(Path(text)), text), text)
-    return _stored(text, db, quiet=quiet)
+    with source as opened:
+        return opened.game(text)[0]
 
 
 def parse(text: str, source: str) -> GameRecord:
@@ -43,14 +48,6 @@ def parse(text: str, source: str) -> GameRecord:
         return GameRecord.from_json(text) if text.startswith("{") else GameRecord.from_text(text)
     except RecordError as error:
         raise UserError(f"no game record in {source}", repr(error.value), error.why) from None
-
-
-def _stored(text: str, db: str | None, *, quiet: bool) -> GameRecord:
-    from arena_server.cli.output import opened
-    from arena_server.store import queries
-
-    with opened(db, quiet=quiet) as store:
-        return queries.record(store, queries.find_game(store, text))
 
 
 def _content(path: Path) -> bytes:

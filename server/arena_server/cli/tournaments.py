@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import AsJson, Ca, Db, Server, group
+from arena_server.cli.options import AsJson, Ca, Db, Insecure, Server, group
 from arena_server.model import Purpose
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def list_tournaments(  # noqa: PLR0913 - each option is one of the reader's choi
     purpose: Annotated[Purpose | None, typer.Option(help="Only these.  [default: all but challenges]")] = None,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -32,7 +33,7 @@ def list_tournaments(  # noqa: PLR0913 - each option is one of the reader's choi
         return
     from arena_server.cli.output import reader, show, show_json
 
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         found = source.tournaments(purpose)
     if as_json:
         show_json([tournament_dict(held, progress) for held, progress in found])
@@ -45,11 +46,12 @@ def list_tournaments(  # noqa: PLR0913 - each option is one of the reader's choi
 
 
 @tournaments.command()
-def show(
+def show(  # noqa: PLR0913 - each option is one of the reader's choices
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one.  [default: the last]")] = None,
     *,
     server: Server = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
@@ -60,7 +62,7 @@ def show(
     from arena_server.cli.output import reader, show_json
     from arena_server.cli.tournament_details import details_dict, print_details
 
-    with reader(db, server, ca, quiet=as_json) as source:
+    with reader(db, server, ca, insecure=insecure, quiet=as_json) as source:
         details = source.details(name)
     if as_json:
         show_json({**tournament_dict(details.tournament, details.progress), **details_dict(details)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_engine.game import SEATS
-from arena_server.cli.options import AsJson, Ca
+from arena_server.cli.options import AsJson, Ca, Insecure
 
 if TYPE_CHECKING:
     from arena_server.service.reading import LiveEvent
@@ -22,6 +22,7 @@ def watch(
         str | None, typer.Option("--tournament", metavar="NAME", help="Only games of this one.  [default: of all]")
     ] = None,
     ca: Ca = None,
+    insecure: Insecure = False,
     as_json: AsJson = False,
 ) -> None:
     """Watch the games that a server plays now.
@@ -29,9 +30,9 @@ def watch(
     Each event is a line, with --json of JSON. What a server hides from others is seen at its socket alone; the end of a
     game is told to everybody.
     """
-    from arena_server.service.remote import RemoteReader
+    from arena_server.cli.output import dialled
 
-    with RemoteReader(server, ca) as source:
+    with dialled(server, ca, insecure=insecure) as source:
         for event in source.watch(tournament):
             print(json.dumps(event_dict(event)) if as_json else line(event), flush=True)
 

@@ -102,19 +102,17 @@ class Failure:
             return self.box.spent_us
         return max(0, self.used_us - self.credit_us)
 
-    def command(self, game_id: str, db: str = "") -> str:
+    def command(self, game_id: str, *where: str) -> str:
         """What asks the bot once more in that position, or shows the position where the bot is not known.
 
         Args:
             game_id: of the game.
-            db: the database where it is; empty for the one that commands look into anyway.
+            where: options that make commands look where it is; none where they do so anyway.
         """
         words = ["arena", "replay", game_id, "--at", str(self.ply)]
         if self.box is not None and self.box.bot:
             words += ["--bot", self.box.bot, "--seat", self.seat]
-        if db:
-            words += ["--db", db]
-        return shlex.join(words)
+        return shlex.join((*words, *where))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +11,8 @@ from typing import Any, Self, TypeVar
 
 import grpc
 
+from arena_sdk.process import roots
+from arena_sdk.session import tls_trouble
 from arena_server.model import ArenaError, UserError
 from arena_server.service.answering import ERROR_KEY
 from arena_server.store.lists import MissingError
@@ -18,7 +21,8 @@ MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of one answer: a contract names every bot."""
 LOCAL = "unix:"
 """How the address of a Unix socket begins."""
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LOOK_S = 3.0
+"""Seconds in which a server that was dialled plain is to show that it speaks TLS."""
 
 _Answer = TypeVar("_Answer")
 
@@ -28,8 +32,9 @@ class Dialled:
 
     Args:
         server: ``HOST:PORT``, or ``unix:PATH``.
-        ca: a PEM file with the certificate authority to trust; None: those that the machine trusts. On this machine
-            alone (a Unix socket, 127.0.0.1) nothing is encrypted unless it is given.
+        ca: a PEM file with the certificate authority to trust; None: those that the machine trusts.
+        insecure: whether the wire may be plain; where an authority is given it is not. On this machine alone (a Unix
+            socket, 127.0.0.1) it may be so anyway.
 
     Attributes:
         label: the server.
@@ -42,14 +47,16 @@ class Dialled:
 
     patience_s = 10.0
 
-    def __init__(self, server: str, ca: Path | None = None) -> None:
+    def __init__(self, server: str, ca: Path | None = None, *, insecure: bool = False) -> None:
         _check(server)
         self.label = server
         options = [("grpc.max_receive_message_length", MAX_ANSWER)]
-        if ca is None and _is_here(server):
+        trusted = _trusted(server, ca, insecure=insecure)
+        self._is_plain = trusted is None
+        if trusted is None:
             self.channel = grpc.insecure_channel(server, options)
         else:
-            self.channel = grpc.secure_channel(server, grpc.ssl_channel_credentials(_roots(ca)), options)
+            self.channel = grpc.secure_channel(server, grpc.ssl_channel_credentials(trusted or None), options)
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +83,14 @@ class Dialled:
         kind = kinds.get(error.code(), ArenaError)
         if parts is not None:
             return kind(**json.loads(parts))
-        what = f"no answer from the server ({error.code().name.lower().replace('_', ' ')}: {error.details()})"
+        reason = error.details() or ""
+        trouble = tls_trouble(reason)
+        if not trouble and self._is_plain and error.code() is grpc.StatusCode.UNAVAILABLE and _speaks_tls(self.label):
+            trouble = "it speaks TLS - name the file of who vouches for it: ARENA_CA, --ca; or leave --insecure out"
+        if trouble:
+            what, _, fix = trouble.partition(" - ")
+            return UserError(f"no safe connection to the server at {self.label}", what, fix)
+        what = f"no answer from the server ({error.code().name.lower().replace('_', ' ')}: {reason})"
         return ArenaError(what, self.label, "check the address, and --ca where it has a certificate of its own")
 
 
@@ -86,14 +100,23 @@ def _check(server: str) -> None:
         raise UserError("not an address", repr(server), "write HOST:PORT, or unix:PATH")
 
 
-def _is_here(server: str) -> bool:
-    return server.startswith(LOCAL) or server.rpartition(":")[0] in _LOOPBACK
-
-
-def _roots(ca: Path | None) -> bytes | None:
-    if ca is None:
-        return None
+def _trusted(server: str, ca: Path | None, *, insecure: bool) -> bytes | None:
+    """The certificates that vouch for the server, as a bot has them; None: the wire is plain."""
+    said = {"ARENA_SERVER": server, "ARENA_CA": str(ca or ""), "ARENA_INSECURE": "1" if insecure else ""}
     try:
-        return ca.read_bytes()
+        return roots(said)
     except OSError as error:
-        raise UserError("cannot read the certificate authority", f"{ca}: {error.strerror}", "check --ca") from None
+        raise UserError(
+            "cannot read the certificate authority", f"{ca}: {error.strerror}", "check ARENA_CA, --ca"
+        ) from None
+
+
+def _speaks_tls(server: str) -> bool:
+    host, _, port = server.rpartition(":")
+    if not port.isdigit():
+        return False
+    try:
+        ssl.get_server_certificate((host.strip("[]"), int(port)), timeout=LOOK_S)
+    except OSError:
+        return False
+    return True

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TypeVar
-
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from typing import TYPE_CHECKING, TypeVar
 
 from arena.v1 import leaderboard_pb2 as pb
 from arena.v1.referee_pb2 import ENDING_UNSPECIFIED
@@ -25,6 +23,9 @@ from arena_server.store.crosstable import Cell, Crosstable, Score
 from arena_server.store.lists import Appearance, GameSummary
 from arena_server.store.meetings import RatedGame
 from arena_server.wire.lobby import option_message
+
+if TYPE_CHECKING:
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
 
 _Number = TypeVar("_Number", bound=int)
 _ENDINGS = {number: ending for ending, number in ENDINGS.items()}
@@ -306,7 +307,7 @@ def summary_of(message: pb.GameSummary) -> GameSummary:
     )
 
 
-def known(kind: EnumTypeWrapper, number: _Number) -> _Number:
+def known(kind: _EnumTypeWrapper[_Number], number: _Number) -> _Number:
     """A number of a request's enum; raises UserError where that has no such one."""
     if number not in kind.values():
         fix = f"known: {', '.join(kind.keys())}"

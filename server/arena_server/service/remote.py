@@ -31,8 +31,8 @@ _Answer = TypeVar("_Answer")
 class RemoteReader(Dialled):
     """Reads from a server."""
 
-    def __init__(self, server: str, ca: Path | None = None) -> None:
-        super().__init__(server, ca)
+    def __init__(self, server: str, ca: Path | None = None, *, insecure: bool = False) -> None:
+        super().__init__(server, ca, insecure=insecure)
         self._stub: Any = leaderboard_pb2_grpc.LeaderboardStub(self.channel)
 
     def tournaments(self, purpose: Purpose | None = None) -> Sequence[tuple[Tournament, Progress]]:

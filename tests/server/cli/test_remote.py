@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import command
+import grpc
 import pytest
+import trustme
 from here import Arena
 from serving import served
 from sqlalchemy import text
@@ -103,6 +108,7 @@ def test_the_same_output(both: tuple[Arena, str], *, as_json: bool) -> None:
         (("--server", "127.0.0.1:1"), "no answer from the server (unavailable"),
         (("--server", "x:1", "--db", "y"), "a database and a server"),
         (("--ca", "x.pem"), "a certificate authority without a server: x.pem"),
+        (("--insecure",), "a plain wire without a server: --insecure"),
         (("--server", "127.0.0.1:1", "--ca", "x.pem"), "cannot read the certificate authority: x.pem"),
     ],
 )
@@ -134,3 +140,96 @@ def test_a_name_alone_means_the_version_that_plays(arena: Arena) -> None:
         assert "season: eve 1 is at" in arena("bots", "show", "eve").out
         store.withdraw(lock.tournament, 2)
         assert "season: eve 2 (withdrawn) is at" in arena("bots", "show", "eve").out
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+        return number
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> trustme.CA:
+    made = trustme.CA()
+    made.cert_pem.write_to_path(tmp_path / "ca.pem")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
+    (tmp_path / "none.pem").write_text("no certificate")
+    return made
+
+
+def credentials(issued: trustme.LeafCert) -> grpc.ServerCredentials:
+    return grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes())])
+
+
+def test_a_plain_server_beyond_this_machine(arena: Arena, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    local, server = arena("leaderboard").out, f"0.0.0.0:{port}"
+    with Store.open(str(arena.database)) as store, served(store, also=server):
+        refused = arena("leaderboard", "--server", server)
+        assert refused.code == 2
+        assert (
+            f"arena: no safe connection to the server at {server}: it speaks no TLS - check the port; " in refused.err
+        )
+        assert "--insecure" in refused.err
+        assert arena("leaderboard", "--server", server, "--insecure").out == local
+        monkeypatch.setenv("ARENA_INSECURE", "1")
+        assert arena("leaderboard", "--server", server).out == local
+        assert arena("leaderboard").out == local
+
+
+def test_a_server_with_tls(
+    arena: Arena, port: int, authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local, server, ca = arena("leaderboard").out, f"127.0.0.1:{port}", str(tmp_path / "ca.pem")
+    vouched = credentials(authority.issue_cert("127.0.0.1"))
+    with Store.open(str(arena.database)) as store, served(store, also=server, credentials=vouched) as unix:
+        assert arena("leaderboard", "--server", server, "--ca", ca).out == local
+        plain = arena("leaderboard", "--server", server)
+        assert (plain.code, plain.out) == (2, "")
+        assert f"no safe connection to the server at {server}: it speaks TLS - name the file" in plain.err
+        monkeypatch.setenv("ARENA_CA", ca)
+        for words in (("--server", server), ("--server", unix), ()):
+            assert arena("leaderboard", *words).out == local, words
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "complaint"),
+    [
+        ("127.0.0.1", "stranger.pem", "no one trusted vouches for its certificate - name the file of one: "),
+        ("arena.example.org", "ca.pem", "its certificate is for another name - dial it by the name that"),
+        ("127.0.0.1", "none.pem", "the file of who vouches for it holds no certificate - check "),
+        ("", "ca.pem", "it speaks no TLS - check the port"),
+    ],
+)
+def test_what_is_wrong_with_tls_is_one_line(
+    arena: Arena,
+    port: int,
+    authority: trustme.CA,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    trusted: str,
+    complaint: str,
+) -> None:
+    """Also gRPC itself logs nothing, in a process that has not imported it before."""
+    monkeypatch.delenv("GRPC_VERBOSITY", raising=False)
+    server = f"127.0.0.1:{port}"
+    vouched = credentials(authority.issue_cert(name)) if name else None
+    with Store.open(str(arena.database)) as store, served(store, also=server, credentials=vouched):
+        done = command.arena("leaderboard", "--server", server, "--ca", trusted, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"server {server}\narena: no safe connection to the server at {server}: {complaint}")
+    assert done.stderr.count("\n") == 2
+
+
+def test_what_shows_a_failure_again_asks_the_same_server(arena: Arena) -> None:
+    with Store.open(str(arena.database)) as store, served(store) as address:
+        shown = arena("games", "show", "nightly/8", "--server", address).out
+        again = shlex.split(shown.partition("see it again: ")[2].partition("\n")[0])
+        assert again[-2:] == ["--server", address]
+        arena.database.rename(arena.database.with_name("elsewhere.db"))
+        seen = arena(*again[1:])
+    assert (seen.code, seen.err) == (0, f"server {address}\n")
+    assert seen.out.startswith("game nightly/8: ")
