@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of one answer: a contract names every bot."""
 LOCAL = "unix:"
 """How the address of a Unix socket begins."""
+MAX_PORT = 65_535
 LOOK_S = 3.0
 """Seconds in which a server that was dialled plain is to show that it speaks TLS."""
 
@@ -96,7 +98,8 @@ class Dialled:
 
 def _check(server: str) -> None:
     _, colon, port = server.rpartition(":")
-    if not colon or not (port.isdigit() or server.startswith(LOCAL)):
+    is_port = re.fullmatch("[0-9]{1,5}", port) and int(port) <= MAX_PORT
+    if not colon or not (is_port or server.startswith(LOCAL)):
         raise UserError("not an address", repr(server), "write HOST:PORT, or unix:PATH")
 
 
@@ -112,11 +115,11 @@ def _trusted(server: str, ca: Path | None, *, insecure: bool) -> bytes | None:
 
 
 def _speaks_tls(server: str) -> bool:
-    host, _, port = server.rpartition(":")
-    if not port.isdigit():
+    if server.startswith(LOCAL):
         return False
+    host, _, port = server.rpartition(":")
     try:
         ssl.get_server_certificate((host.strip("[]"), int(port)), timeout=LOOK_S)
-    except OSError:
+    except (OSError, UnicodeError):  # the latter for what is no name of a host
         return False
     return True

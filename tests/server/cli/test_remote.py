@@ -106,6 +106,8 @@ def test_the_same_output(both: tuple[Arena, str], *, as_json: bool) -> None:
     ("options", "told"),
     [
         (("--server", "127.0.0.1:1"), "no answer from the server (unavailable"),
+        (("--server", "127.0.0.1:65536"), "not an address: '127.0.0.1:65536' - write HOST:PORT"),
+        (("--server", "a..b:1", "--insecure"), "no answer from the server (unavailable"),
         (("--server", "x:1", "--db", "y"), "a database and a server"),
         (("--ca", "x.pem"), "a certificate authority without a server: x.pem"),
         (("--insecure",), "a plain wire without a server: --insecure"),
