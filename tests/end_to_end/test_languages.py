@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 from command import arena, games
 from languages import FOLDER, NODE, node
 from requirements import require
+from standing import Site, wait_for
 
 
 def play(cwd: Path, *bots: str | Path) -> None:
@@ -23,6 +25,19 @@ def play(cwd: Path, *bots: str | Path) -> None:
 def test_the_bot_in_javascript_plays_a_house_bot(tmp_path: Path) -> None:
     node()
     play(tmp_path, NODE)
+
+
+def test_the_bot_in_javascript_joins_a_server_over_tls(site: Site) -> None:
+    node()
+    token = site.token("ada")
+    server = site.serve_tls("--bot", "random")
+    joined = site.join("ada", server.address, token, "--as", "ada", "--ca", "ca.pem", path=str(NODE))
+    endings = wait_for(lambda: {game["ending"] for game in server.games("ada 1", "random 1.0")}, "a rated game")
+    assert endings <= {"normal", "void"}, server.text()  # void: this machine was busy
+    joined.process.send_signal(signal.SIGINT)
+    assert joined.wait() == 0, joined.text()
+    assert "leaving after the games that run" in joined.text()
+    assert "ada 1: rank" in joined.text()
 
 
 def test_programs_behind_the_bridge_play_a_house_bot(tmp_path: Path) -> None:

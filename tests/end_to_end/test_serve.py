@@ -253,13 +253,8 @@ def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
 
 
 def test_over_tls(site: Site) -> None:
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(site.folder / "ca.pem")
-    issued = authority.issue_cert("127.0.0.1")
-    issued.cert_chain_pems[0].write_to_path(site.folder / "cert.pem")
-    issued.private_key_pem.write_to_path(site.folder / "key.pem")
     token = site.token("ada")
-    server = site.serve("--bot", "random", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    server = site.serve_tls("--bot", "random")
     joined = site.join("ada", server.address, token, "--ca", "ca.pem", "--games", "2")
     assert joined.wait() == 0, joined.text()
     assert server.games("ada 1", "random 1.0")

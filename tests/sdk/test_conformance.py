@@ -13,8 +13,9 @@ from typing import Any
 
 import grpc
 import pytest
+import trustme
 from languages import NODE, node
-from tests.sdk.stand_in import WAIT, Arena, Match, Stream, begin, serving
+from tests.sdk.stand_in import WAIT, Arena, Match, Stream, begin, credentials, serving
 
 from arena.v1 import referee_pb2 as pb
 
@@ -238,3 +239,75 @@ def test_a_signal_ends_it(arena: Arena, start: Start, number: signal.Signals) ->
     arena.accept().welcome()
     process.send_signal(number)
     assert process.wait(WAIT) == 128 + number
+
+
+def test_a_standing_server_is_dialled_over_tls(start: Start, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
+    with serving("127.0.0.1:0", credentials(authority.issue_cert("127.0.0.1"))) as server:
+        elsewhere = {"ARENA_ADDRESS": "", "ARENA_SERVER": server.address}
+        start(ARENA_CA=str(tmp_path / "ca.pem"), **elsewhere)
+        for _ in range(2):
+            stream = server.accept()
+            assert stream.metadata["authorization"] == "Bearer secret"
+            stream.welcome()
+            stream.fail()
+        refused = start(ARENA_CA=str(tmp_path / "stranger.pem"), **elsewhere)
+        _, err = refused.communicate(timeout=WAIT)
+    assert refused.returncode == 2
+    assert f"no safe connection to the arena at {server.address}: " in err.splitlines()[-1]  # Node warns before
+
+
+def test_a_certificate_file_that_is_not_there_is_one_line(start: Start) -> None:
+    process = start(ARENA_ADDRESS="", ARENA_SERVER="127.0.0.1:1", ARENA_CA="nowhere.pem")
+    _, err = process.communicate(timeout=WAIT)
+    assert process.returncode == 2
+    assert "nowhere.pem" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "number"), [("python", signal.SIGINT), ("node", signal.SIGINT), ("node", signal.SIGTERM)]
+)
+def test_elsewhere_a_signal_asks_to_leave_and_the_second_resigns(
+    arena: Arena, start: Start, number: signal.Signals
+) -> None:
+    process = start(ARENA_ADDRESS="", ARENA_SERVER=arena.address)
+    stream, match = arena.accept(), Match()
+    begin(stream, match)
+    process.send_signal(number)
+    stream.receive("leave")
+    stream.goodbye(pb.GOODBYE_CODE_SHUTDOWN, retry_after_ms=10)
+    stream = arena.accept()
+    stream.welcome()
+    stream.receive("leave")  # it holds for one stream
+    stream.send(game_started=match.started())
+    stream.receive("ready")
+    process.send_signal(number)
+    assert stream.receive("resign").handle == match.handle
+    stream.send(game_over=match.over(ending=pb.ENDING_RESIGN, blamed=["a"]))
+    stream.goodbye()
+    _, err = process.communicate(timeout=WAIT)
+    assert process.returncode == 0
+    assert "seat a at ply 0" in err
+
+
+def test_one_that_leaves_does_not_wait_for_a_server_that_is_away(start: Start) -> None:
+    with serving("127.0.0.1:0") as server:
+        process = start(ARENA_ADDRESS="", ARENA_SERVER=server.address)
+        server.accept().welcome()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(WAIT) == 0
+
+
+def test_it_leaves_after_so_many_rated_games(arena: Arena, start: Start) -> None:
+    start(ARENA_ADDRESS="", ARENA_SERVER=arena.address, ARENA_GAMES="1")
+    stream, trial, rated = arena.accept(), Match("trial"), Match("rated")
+    stream.welcome()
+    stream.send(game_started=trial.started(trial=True))
+    stream.receive("ready")
+    stream.send(game_over=trial.over())
+    stream.send(game_started=rated.started())
+    stream.receive("ready")
+    stream.receive("leave")

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import grpc
 import pytest
 import trustme
-from tests.sdk.stand_in import Arena, Match, Process, begin, serving
+from tests.sdk.stand_in import Arena, Match, Process, begin, credentials, serving
 
 from arena.v1 import referee_pb2 as pb
 
@@ -20,10 +19,6 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 def dial(start_bot: StartBot, address: str, **environment: str) -> Process:
     return start_bot("", None, ARENA_SERVER=address, ARENA_TOKEN="t", **environment)
-
-
-def credentials(issued: trustme.LeafCert) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes())])
 
 
 @pytest.fixture

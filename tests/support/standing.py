@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import trustme
 from command import ARENA, FIRST_LEGAL, arena, bot, environment
 
 PATIENCE = 60.0
@@ -91,6 +92,15 @@ class Site:
     def serve(self, *options: str, port: int = 0) -> Server:
         self.servers.append(Server(self.folder, *options, port=port))
         return self.servers[-1]
+
+    def serve_tls(self, *options: str) -> Server:
+        """A server over TLS for which `ca.pem` vouches."""
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(self.folder / "ca.pem")
+        issued = authority.issue_cert("127.0.0.1")
+        issued.cert_chain_pems[0].write_to_path(self.folder / "cert.pem")
+        issued.private_key_pem.write_to_path(self.folder / "key.pem")
+        return self.serve("--tls-cert", "cert.pem", "--tls-key", "key.pem", *options)
 
     def join(
         self, name: str, server: str, token: str, *options: str, body: str = FIRST_LEGAL, path: str = ""

@@ -1,6 +1,7 @@
 // The arena's protocol (docs/protocol.md) for any bot: dials, says Hello, plays game after game, and comes back to them
 // after a lost stream.
 
+import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -8,7 +9,8 @@ import grpc from "@grpc/grpc-js";
 import protoLoader from "@grpc/proto-loader";
 
 const PROTOCOL = 1;
-const PATIENCE_MS = 30_000; // for which a lost arena is looked for
+const PATIENCE_MS = 30_000; // for which the arena that started the bot is looked for
+const REMOTE_PATIENCE_MS = 3_600_000; // and a standing server
 const FIRST_DELAY_MS = 50; // between attempts at first: the bot may be on its clock
 const LAST_DELAY_MS = 2_000; // and at last: a crowd of bots must not trample the arena
 const DONE = 0;
@@ -28,8 +30,11 @@ const REFUSALS = {
   [grpc.status.UNAUTHENTICATED]: "check ARENA_TOKEN",
   [grpc.status.PERMISSION_DENIED]: "check that the bot behind ARENA_TOKEN may play",
   [grpc.status.FAILED_PRECONDITION]: "mend what it says, then start the bot again",
-  [grpc.status.UNIMPLEMENTED]: "check ARENA_ADDRESS: another kind of server answers there",
+  [grpc.status.UNIMPLEMENTED]: "check the address: another kind of server answers there",
 };
+
+const UNSAFE = /certificate|altnames|wrong version number/i; // in what TLS says of a server that cannot be trusted
+const THIS_MACHINE = /^(localhost:|127\.|\[?::1\]?:|unix:)/;
 
 const GOODBYES = {
   GOODBYE_CODE_VERSION: REFUSED,
@@ -54,18 +59,30 @@ const { Referee } = grpc.loadPackageDefinition(definition).arena.v1;
  * @returns the exit code.
  */
 export async function play(Bot, environment = process.env) {
-  const { ARENA_ADDRESS, ARENA_TOKEN } = environment;
-  if (!ARENA_ADDRESS || !ARENA_TOKEN) {
-    say("this is a bot: an arena starts it; elsewhere set ARENA_ADDRESS and ARENA_TOKEN");
+  const { ARENA_ADDRESS, ARENA_SERVER, ARENA_TOKEN } = environment;
+  if (!(ARENA_ADDRESS || ARENA_SERVER) || !ARENA_TOKEN) {
+    say("this is a bot: an arena starts it; elsewhere set ARENA_SERVER and ARENA_TOKEN");
     return REFUSED;
   }
-  for (const [signal, number] of [["SIGINT", 2], ["SIGTERM", 15]]) process.on(signal, () => process.exit(128 + number));
-  const session = new Session(Bot, environment);
-  let address = ARENA_ADDRESS;
+  let session;
+  try {
+    session = new Session(Bot, environment);
+  } catch (error) {
+    say(`the environment makes no sense: ${error.message} - check ARENA_CA and ARENA_OPTIONS`);
+    return REFUSED;
+  }
+  for (const [signal, number] of [["SIGINT", 2], ["SIGTERM", 15]]) {
+    process.on(signal, () => (ARENA_ADDRESS ? process.exit(128 + number) : session.leave()));
+  }
+  return await keepPlaying(session, ARENA_ADDRESS || ARENA_SERVER, ARENA_ADDRESS ? PATIENCE_MS : REMOTE_PATIENCE_MS);
+}
+
+/** One stream after the other; resolves with the exit code. */
+async function keepPlaying(session, address, patience) {
   let delay = FIRST_DELAY_MS;
   let lostAt = null; // since when attempts fail
   for (;;) {
-    const end = await session.attempt(address, ARENA_TOKEN);
+    const end = await session.attempt(address);
     if (end.goodbye) {
       const { code, text, retry_after_ms: retry, redirect } = end.goodbye;
       if (retry == null && !redirect) {
@@ -76,14 +93,21 @@ export async function play(Bot, environment = process.env) {
       await sleep(retry ?? 0);
       continue;
     }
-    if (end.status.code in REFUSALS) {
-      say(`the arena at ${address} refused this bot: ${end.status.details} - ${REFUSALS[end.status.code]}`);
+    const { code, details } = end.status;
+    if (code in REFUSALS) {
+      say(`the arena at ${address} refused this bot: ${details} - ${REFUSALS[code]}`);
       return REFUSED;
     }
+    if (!session.options && UNSAFE.test(details)) {
+      say(`no safe connection to the arena at ${address}: ${details} - check ARENA_SERVER and ARENA_CA`);
+      return REFUSED;
+    }
+    if (session.hasLeft()) return DONE;
     if (end.welcomed) [delay, lostAt] = [FIRST_DELAY_MS, null];
+    if (lostAt === null) say(`no arena at ${address}: ${details} - looking for it for ${patience / 1000} s`);
     lostAt ??= performance.now();
-    if (performance.now() - lostAt >= PATIENCE_MS) {
-      say(`no arena at ${address} for ${PATIENCE_MS / 1000} s, giving up: ${end.status.details}`);
+    if (performance.now() - lostAt >= patience) {
+      say(`no arena at ${address} for ${patience / 1000} s, giving up: ${details}`);
       return LOST;
     }
     await sleep(delay * (0.5 + Math.random() / 2));
@@ -91,11 +115,25 @@ export async function play(Bot, environment = process.env) {
   }
 }
 
+/** How to dial: in plain text on this machine or where that is asked for, else over TLS. */
+function wire({ ARENA_ADDRESS, ARENA_SERVER, ARENA_CA, ARENA_INSECURE }) {
+  if (ARENA_ADDRESS) return grpc.credentials.createInsecure(); // the arena is on this machine
+  if (ARENA_CA) return grpc.credentials.createSsl(readFileSync(ARENA_CA));
+  const plain = ARENA_INSECURE || THIS_MACHINE.test(ARENA_SERVER);
+  return plain ? grpc.credentials.createInsecure() : grpc.credentials.createSsl();
+}
+
 /** The games of this process, over however many streams it takes. */
 class Session {
   constructor(Bot, environment) {
     this.Bot = Bot;
     this.games = new Map(); // by handle
+    this.wire = wire(environment);
+    this.metadata = new grpc.Metadata();
+    this.metadata.set("authorization", `Bearer ${environment.ARENA_TOKEN}`);
+    this.ownOptions = JSON.parse(environment.ARENA_OPTIONS || "{}"); // of a bot elsewhere: the arena knows none
+    this.gamesLeft = Number(environment.ARENA_GAMES || Infinity);
+    this.leaving = this.resigning = false;
     this.hello = {
       protocol_min: PROTOCOL,
       protocol_max: PROTOCOL,
@@ -103,18 +141,16 @@ class Session {
       version: environment.ARENA_VERSION ?? "",
       sdk: `node ${process.versions.node}`,
       rules: {}, // no engine
-      games_at_once: Number(environment.ARENA_GAMES_AT_ONCE ?? 1),
+      games_at_once: Number(environment.ARENA_GAMES_AT_ONCE || 1),
       observation_mode: "OBSERVATION_MODE_FULL_WITH_LEGAL_MOVES",
     };
   }
 
   /** One stream; resolves with how it ended: `{ goodbye }`, or `{ status, welcomed }`. */
-  attempt(address, token) {
+  attempt(address) {
     return new Promise((resolve) => {
-      const client = new Referee(address, grpc.credentials.createInsecure(), CHANNEL_OPTIONS);
-      const metadata = new grpc.Metadata();
-      metadata.set("authorization", `Bearer ${token}`);
-      const stream = client.Play(metadata);
+      const client = new Referee(address, this.wire, CHANNEL_OPTIONS);
+      const stream = (this.stream = client.Play(this.metadata));
       let welcomed = false;
       const end = (how) => {
         resolve(how); // the first one counts
@@ -132,13 +168,38 @@ class Session {
     });
   }
 
+  /** Asks for no more games; the second time it gives up those that run. */
+  leave() {
+    this.resigning = this.leaving;
+    if (!this.resigning) {
+      say(`leaving after the games that run (${this.games.size}); once more resigns them`);
+      return this.#askToLeave();
+    }
+    for (const { handle, seat, ply } of this.games.values()) {
+      say(`resigning seat ${seat} at ply ${Math.max(ply, 0)}`);
+      this.stream.write({ resign: { handle } });
+    }
+  }
+
+  /** Whether nothing is left to come back to a lost arena for. */
+  hasLeft() {
+    return this.leaving && (this.resigning || this.games.size === 0);
+  }
+
+  #askToLeave() {
+    this.leaving = true;
+    this.stream.write({ leave: {} });
+  }
+
   #handle(stream, response) {
     switch (response.message) {
       case "welcome":
-        this.options = Object.fromEntries(Object.entries(response.welcome.options).map(readOption));
+        this.options = { ...this.ownOptions, ...readOptions(response.welcome.options) };
+        if (this.leaving) this.#askToLeave(); // it holds for one stream
         break;
       case "game_started":
         stream.write(this.#start(response.game_started));
+        if (this.gamesLeft <= 0 && !this.leaving) this.#askToLeave();
         break;
       case "move_request":
         this.games.get(response.move_request.handle)?.answer(response.move_request)?.then((reply) => stream.write(reply));
@@ -157,7 +218,10 @@ class Session {
   #start(started) {
     const { handle } = started;
     try {
-      if (!this.games.has(handle)) this.games.set(handle, new Game(started, new this.Bot(started, this.options)));
+      if (!this.games.has(handle)) {
+        if (!started.trial) this.gamesLeft -= 1;
+        this.games.set(handle, new Game(started, new this.Bot(started, this.options)));
+      }
     } catch (error) {
       return failure(handle, 0, error);
     }
@@ -171,6 +235,7 @@ class Session {
 class Game {
   constructor(started, bot) {
     this.handle = started.handle;
+    this.seat = started.seat;
     this.bot = bot;
     this.ply = -1; // the last one that was asked
   }
@@ -208,9 +273,9 @@ function failure(handle, ply, error) {
   return { failure: { handle, ply, traceback: String(error?.stack ?? error).slice(0, 16_000) } };
 }
 
-function readOption([name, option]) {
-  const value = option[option.value];
-  return [name, option.value === "integer" ? Number(value) : value];
+function readOptions(options) {
+  const read = ([name, option]) => [name, option.value === "integer" ? Number(option.integer) : option[option.value]];
+  return Object.fromEntries(Object.entries(options).map(read));
 }
 
 function say(line) {

@@ -90,9 +90,9 @@ def test_every_variable_of_a_launched_bot(tmp_path: Path) -> None:
 
 def test_every_variable_of_a_bot_elsewhere() -> None:
     read = set(re.findall(r'"(ARENA_\w+)"', (ROOT / "sdk" / "arena_sdk" / "process.py").read_text()))
-    said = set(table("A bot elsewhere"))
-    # The last one is how `arena join` hands options on.
-    assert read - set(table("What a bot is given")) == said | {"ARENA_OPTIONS"}
+    example = set(re.findall(r"ARENA_\w+", (ROOT / "example_bots" / "languages" / "node" / "arena.js").read_text()))
+    assert read == example
+    assert read - set(table("What a bot is given")) == set(table("A bot elsewhere"))
 
 
 def seconds(value: float) -> str:
