@@ -186,6 +186,9 @@ def test_a_bot_that_does_not_start(tmp_path: Path, good: list[str], text: str, m
     bad = play_with(tmp_path, good, script(tmp_path, "bad", text, manifest))
     assert endings(bad) == {"start_failure", "forfeit"}  # the fourth one is not tried any more
     assert all(words in record["failed"]["reason"] for record in bad)
+    boxes = [record["failed"]["box"] for record in bad if record["termination"] == "start_failure"]
+    # It was asked nothing: times count from what it was told first.
+    assert {box["messages"][0][:39] for box in boxes if box["messages"]} <= {"+0.000000 s to the bot: game_started { "}
 
 
 def test_a_bot_that_never_starts_is_parked(tmp_path: Path, good: list[str]) -> None:

@@ -78,11 +78,13 @@ async def _with_process(box: BlackBox, chair: Chair, evidence: str) -> BlackBox:
 
 
 def _lines(chair: Chair) -> Iterable[str]:
-    """The last messages, with seconds since the last request."""
+    """The last messages, with seconds since the last request, or since the first of them where nothing was asked."""
     sent = [(at, "to", _text(_without_seed(pb.PlayResponse.FromString(data)))) for at, data in chair.sent]
     heard = [(heard.at, "from", f"{type(heard.message).__name__} {_text(heard.message)}") for heard in chair.heard]
-    for at, way, text in sorted(chain(sent, heard)):
-        yield f"{at - chair.asked_at:+.6f} s {way} the bot: {text}"
+    messages = sorted(chain(sent, heard))
+    since = chair.asked_at or next((at for at, _, _ in messages), 0)
+    for at, way, text in messages:
+        yield f"{at - since:+.6f} s {way} the bot: {text}"
 
 
 def _without_seed(message: pb.PlayResponse) -> pb.PlayResponse:

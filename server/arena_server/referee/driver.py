@@ -151,7 +151,7 @@ class Chair:
     Attributes:
         handle: names the game to this player alone.
         thinking: the ply it was asked and has not answered; None while it rests.
-        asked_at: the monotonic instant of the last request.
+        asked_at: the monotonic instant of the last request; 0 before the first.
         sent: the last messages to it, with their instants.
         heard: the last ones from it.
         cpu_us: CPU time of its process when it took the seat.
