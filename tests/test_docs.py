@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 import typer
 
 from arena_server.cli import COMMANDS, app
+from arena_server.service.serving import Serving
+from arena_server.service.settings import ServeSettings, read
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("example_bots/**/README.md")]
@@ -109,6 +112,15 @@ def test_a_wrong_command_would_be_seen() -> None:
 def test_every_command_is_told_of() -> None:
     named = {words[0] for page in PAGES for line in shown(page) if (words := given(line))}
     assert set(COMMANDS) - named <= {"version"}
+
+
+def test_every_setting_of_a_server_is_told_of(tmp_path: Path) -> None:
+    blocks = FENCED.findall((ROOT / "docs" / "serve.md").read_text())
+    (block,) = (text for language, text in blocks if language == "toml")
+    assert tomllib.loads(block).keys() == ServeSettings.model_fields.keys()
+    path = tmp_path / "arena.toml"
+    path.write_text(block)
+    assert Serving.of(read(path, {"tls_cert": path, "tls_key": path})).bots  # any file that is there will do
 
 
 def test_make_targets_are_there() -> None:
