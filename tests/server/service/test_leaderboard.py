@@ -246,17 +246,21 @@ def test_the_chain(served: Serve, store: Store) -> None:
     served(test)
 
 
-def test_an_entry_is_what_the_chain_is_made_of(served: Serve, store: Store) -> None:
+def test_an_entry_is_what_the_chain_is_made_of(store: Store, tmp_path: Path) -> None:
+    with (playing := begin(store, patchwork_spec(3, 4), name="nightly")).lock:
+        store.record([playing.void(playing.assignments()[0])])
+        store.record(playing.results())
+
     async def test(stub: Stub) -> None:
-        held = queries.tournament(store)
-        answers = [await stub.GetGame(pb.GetGameRequest(id=f"nightly/{number}")) for number in range(1, 12)]
+        held, games = queries.tournament(store), ["1.1", *map(str, range(1, 13))]
+        answers = [await stub.GetGame(pb.GetGameRequest(id=f"nightly/{game}")) for game in games]
         entries = [answer.entry for answer in answers]
         head = journal.first_link(journal.contract_sha256(held.spec), held.commitment)
         for entry in sorted(entries, key=lambda entry: json.loads(entry)["sequence"]):
             head = journal.next_link(head, entry)
         assert head == (await stub.GetChain(pb.GetChainRequest())).head
 
-    served(test)
+    asyncio.run(_serve(store, tmp_path / "socket", test))
 
 
 def test_what_is_not_for_everybody(store: Store, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from arena_engine import deals
 from arena_server.formats import FORMATS
 from arena_server.model import ArenaError, Spec, UserError
 from arena_server.store import GameStatus, Status, Store, Tournament, contracts, queries
-from arena_server.store.tables import AMENDMENT
+from arena_server.store.tables import AMENDMENT, ATTEMPT
 from arena_server.store.verify import verify
 
 
@@ -71,6 +71,12 @@ def test_a_finished_tournament_grows_by_games_and_a_bot(url: str) -> None:
         assert after.chain_length == 25  # the amendment is a link
         assert head != after.chain_head
         sound(store, "cup")
+        links: dict[int, str] = {}
+        with store.database.read() as connection:
+            for table in (ATTEMPT, AMENDMENT):
+                links |= {row.sequence: row.chain_hash for row in connection.execute(select(table))}
+        # Whoever noted a head finds it again.
+        assert [links[one.chain_length] for one in (before, grown, after)] == [head, grown.chain_head, after.chain_head]
         assert queries.games(store, after, limit=number)[-1].stage == 1
         assert queries.games(store, after, after=number)[0].stage == 2
     with Store.open(url) as store:
