@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime
 from functools import partial
+from itertools import pairwise
 
 import grpc
 import pytest
 from field import Field
+from http2 import NO_WINDOW, PREFIX, Peer, block, data, headers, message, messages, window
+from hyperframe.frame import DataFrame
 from rival import HELLO, Rival
 
 from arena.v1 import referee_pb2 as pb
 from arena.v1 import referee_pb2_grpc
 from arena_engine.game import SEATS
+from arena_server.wire.session import SEND_S
 
 HUGE = 2**32 - 1
 
@@ -90,6 +97,44 @@ def test_a_token_that_is_used_twice_plays_one_game(field: Field) -> None:
             assert first.goodbye is not None
             assert first.goodbye.code == pb.GOODBYE_CODE_REPLACED
             assert all(over.ending == pb.ENDING_NORMAL for over in second.rated.values())
+    field.look()
+
+
+def leaving(field: Field, token: str) -> Peer:
+    """A bot that asks to leave, takes Welcome, and grants no byte more."""
+    peer = Peer(field.address, NO_WINDOW)
+    said = [pb.PlayRequest(hello=HELLO), pb.PlayRequest(leave=pb.Leave())]
+    parts = [data(1, message(one.SerializeToString()), last=False) for one in said]
+    peer.send(headers(1, block("/arena.v1.Referee/Play", token=token)), *parts, window(1, PREFIX))
+    prefix = content(peer)
+    peer.send(window(1, int.from_bytes(prefix[1:], "big")))
+    assert pb.PlayResponse.FromString(content(peer)).HasField("welcome")
+    return peer
+
+
+def content(peer: Peer) -> bytes:
+    """Of the next frame of its call."""
+    return next(one.data for one in peer.polite(SEND_S) if isinstance(one, DataFrame))
+
+
+def longest_pause(field: Field, seconds: float) -> float:
+    """The longest part of that time in which no game ended."""
+    began = time.time()
+    time.sleep(seconds)
+    ends = [datetime.fromisoformat(game["at"]).timestamp() for game in field.server.events("game")]
+    marks = [began, *(end for end in ends if end > began), time.time()]
+    return max(after - before for before, after in pairwise(marks))
+
+
+def test_games_go_on_while_bots_take_no_goodbye(field: Field) -> None:
+    tokens = [field.token(f"leaver{number}") for number in range(4)]
+    with ExitStack() as stack:
+        peers = [stack.enter_context(leaving(field, token)) for token in tokens]
+        assert longest_pause(field, SEND_S - 1) < SEND_S / 2
+        for peer in peers:
+            peer.send(window(1, 1 << 16))
+            told = (pb.PlayResponse.FromString(one) for one in messages(peer.polite(SEND_S)))
+            assert next(told).goodbye.code == pb.GOODBYE_CODE_DONE
     field.look()
 
 

@@ -25,6 +25,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 NO_WINDOW = {SettingsFrame.INITIAL_WINDOW_SIZE: 0}
 """Settings of a client that grants nothing."""
 CHUNK = 1 << 16
+PREFIX = 5
+"""Bytes before a gRPC message: whether it is compressed, and its length."""
 Header = tuple[str, str]
 
 
@@ -47,6 +49,16 @@ def block(path: str, more: Iterable[Header] = (), token: str = "") -> bytes:
 def message(content: bytes, claimed: int | None = None) -> bytes:
     """A gRPC message, which may claim to be longer than it is."""
     return b"\0" + (len(content) if claimed is None else claimed).to_bytes(4, "big") + content
+
+
+def messages(frames: Iterable[Frame]) -> Iterator[bytes]:
+    """The gRPC messages that come with the frames of a call."""
+    pending = b""
+    for one in frames:
+        pending += one.data if isinstance(one, DataFrame) else b""
+        while len(pending) >= PREFIX and len(pending) >= (end := PREFIX + int.from_bytes(pending[1:PREFIX], "big")):
+            yield pending[PREFIX:end]
+            pending = pending[end:]
 
 
 def headers(stream: int, content: bytes, *flags: str) -> HeadersFrame:

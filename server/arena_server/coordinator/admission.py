@@ -160,10 +160,10 @@ class Admission:
         try:
             done, _ = await asyncio.wait([seated], timeout=TICK)
             if not done:
-                await self._tell(one, f"{what} waits for a table")
+                self._tell(one, f"{what} waits for a table")
             if not await seated:
                 raise LeftError
-            await self._tell(one, what)
+            self._tell(one, what)
             yield
         finally:
             del self._line[number]
@@ -175,11 +175,11 @@ class Admission:
         """All of it, from the first notice to what becomes of the bot."""
         label, before = one.entrant.label, await self._failing(one)
         if before.times >= admissions.MAX_FAILED:
-            await self._turn_away(one, before)
+            self._turn_away(one, before)
             return
         self._witness.tested(label, "begun", "")
         last = f" (last time it failed: {before.last})" if before.last else ""
-        await self._tell(one, f"{label} is tested before it plays rated games{last}")
+        self._tell(one, f"{label} is tested before it plays rated games{last}")
         try:
             failed = await self._play(one)
         except LeftError:
@@ -187,16 +187,16 @@ class Admission:
             return
         except SpoiledError as error:
             self._witness.tested(label, "unfinished", str(error))
-            await self._tell(one, f"the test begins again in {PAUSE:g} s: {error}")
+            self._tell(one, f"the test begins again in {PAUSE:g} s: {error}")
             await asyncio.sleep(PAUSE)
             return
         why, game = failed or ("", None)
         await self._recorder.call(admissions.record, self._store.database, one.entrant, why, game)
         self._witness.tested(label, "failed" if why else "passed", why)
         if why:
-            await self._turn_away(one, await self._failing(one))
+            self._turn_away(one, await self._failing(one))
         else:
-            await self._tell(one, f"{label} has passed its test and plays rated games from now on")
+            self._tell(one, f"{label} has passed its test and plays rated games from now on")
             self._floor.guests.let_in(one.entrant)
 
     async def _play(self, one: Present) -> tuple[str, Result] | None:
@@ -233,17 +233,17 @@ class Admission:
     async def _failing(self, one: Present) -> admissions.Failing:
         return await self._recorder.call(admissions.failing, self._store.database, one.entrant)
 
-    async def _tell(self, one: Present, text: str) -> None:
-        await self._floor.guests.tell(one.entrant, text)
+    def _tell(self, one: Present, text: str) -> None:
+        self._floor.guests.tell(one.entrant, text)
 
-    async def _turn_away(self, one: Present, failing: admissions.Failing) -> None:
+    def _turn_away(self, one: Present, failing: admissions.Failing) -> None:
         left = admissions.MAX_FAILED - failing.times
         if left > 0:
             what = f"mend it and start it again; within an hour it may try {left} times more"
         else:
             what = f"that was so {failing.times} times within an hour; it may try again after {failing.until}"
         why = f"{one.entrant.label} has failed its admission test: {failing.last}"
-        await self._floor.guests.turn_away(one.entrant, f"{why} - {what}")
+        self._floor.guests.turn_away(one.entrant, f"{why} - {what}")
 
 
 def trials(spec: Spec, games_at_once: int) -> list[_Trial]:

@@ -69,8 +69,8 @@ class Season(Served):
         if self._stopping:
             return
         if self._phase is not Phase.OPEN:
-            await self.floor.guests.see_off(self._playing(), {})
-            await self._tell_idle(f"{self.tournament.name} is {self._phase}: no game is planned any more")
+            self.floor.guests.see_off(self._playing(), {})
+            self._tell_idle(f"{self.tournament.name} is {self._phase}: no game is planned any more")
             return
         with suppress(FrozenError):  # since the last look
             await self._grow()
@@ -80,18 +80,18 @@ class Season(Served):
         if self._ticked:  # those who come within a tick are one amendment
             self._ticked = False
             self._choose()
-            await self._turn_away()
+            self._turn_away()
             await self._admit()
             await self._withdraw()
-        await self.floor.guests.see_off(self._playing(), self._replaced())
+        self.floor.guests.see_off(self._playing(), self._replaced())
         while (call := self._call()) is not None and await self._plan_upon(call):
             pass
         most = season.RULES[max(season.RULES)].daily
-        await self._tell_idle(
+        self._tell_idle(
             f"two bots meet {most} times a day at most, those of one owner never, and half of those here play at once"
         )
 
-    async def _turn_away(self) -> None:
+    def _turn_away(self) -> None:
         """Whoever is parked hears why, and has nothing to wait for here."""
         entrants, playing = self.tournament.spec.entrants, self._playing()
         for place, parked in self._parked.items():
@@ -99,7 +99,7 @@ class Season(Served):
                 what = f"{entrants[place].label} is parked in {self.tournament.name}: {parked.why}"
                 fix = "it plays no more here; register a version in which that is mended"
                 evidence = f"{self.tournament.name}/{parked.number}"
-                await self.floor.guests.turn_away(entrants[place], f"{what} ({evidence}) - {fix}")
+                self.floor.guests.turn_away(entrants[place], f"{what} ({evidence}) - {fix}")
 
     async def _admit(self) -> None:
         """Whoever is new joins as a late entrant."""
@@ -122,7 +122,7 @@ class Season(Served):
                 self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
                 self.watcher.notes(f"{entrant.label} is retired")
 
-    async def _tell_idle(self, why: str) -> None:
+    def _tell_idle(self, why: str) -> None:
         """Who could play, and gets nothing for a while, hears why."""
         entrants, now = self.tournament.spec.entrants, time.monotonic()
         busy = {entrants[place] for turn in self._open() for place in turn.planned.seats} | self._party.elsewhere.keys()
@@ -133,7 +133,7 @@ class Season(Served):
             if now - since > IDLE_S and self._told.get(entrant) != why:
                 self._told[entrant] = why
                 self.watcher.notes(f"{entrant.label} waits for a game: {why}")
-                await self.floor.guests.tell(entrant, f"no game for now: {why}")
+                self.floor.guests.tell(entrant, f"no game for now: {why}")
 
     def _call(self) -> Call | None:
         """Who could begin a game now; None where there is no room, or nobody to meet."""

@@ -171,15 +171,15 @@ class Guests(Lobby):
         self._identities[sha256] = replace(identity, admitted=identity.admitted | {entrant.version})
         self.changed()
 
-    async def tell(self, entrant: Entrant, text: str) -> None:
+    def tell(self, entrant: Entrant, text: str) -> None:
         """Something that its author should know, where it is a guest and connected."""
         if entrant in self._guests:
-            await self._guests[entrant][0].send(pb.PlayResponse(notice=pb.Notice(text=text)).SerializeToString())
+            self._guests[entrant][0].post(pb.PlayResponse(notice=pb.Notice(text=text)).SerializeToString())
 
-    async def turn_away(self, entrant: Entrant, why: str) -> None:
+    def turn_away(self, entrant: Entrant, why: str) -> None:
         """Says Goodbye to one that failed, where it is a guest and connected."""
         if entrant in self._guests and self._guests[entrant][0].connected:
-            await self._guests[entrant][0].end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_FAILED, text=why)))
+            self._guests[entrant][0].end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_FAILED, text=why)))
 
     def _here(self) -> Iterator[tuple[Present, bool]]:
         """Those that are connected and want games, each with whether it is admitted."""
@@ -206,7 +206,7 @@ class Guests(Lobby):
         """How many are connected; also asked from other threads, while bots come."""
         return sum(session.connected for session, _ in list(self._guests.values()))
 
-    async def see_off(self, playing: Collection[Entrant], replaced: Mapping[Entrant, Entrant]) -> None:
+    def see_off(self, playing: Collection[Entrant], replaced: Mapping[Entrant, Entrant]) -> None:
         """Says Goodbye to those that play no game and get no more.
 
         Args:
@@ -217,12 +217,12 @@ class Guests(Lobby):
             if not session.connected or entrant in playing:
                 continue
             if self._is_retired(entrant):
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="this version is retired")))
+                session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="this version is retired")))
             elif session.leaving:
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
+                session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_DONE, text="no more games, as asked")))
             elif entrant in replaced:
                 text = f"{replaced[entrant].label} plays in its place"
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
+                session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
 
     async def check(self, identities: Mapping[bytes, Identity]) -> None:
         """Says Goodbye to those whose tokens are no longer good; retired versions finish their games, see `see_off`.
@@ -236,14 +236,15 @@ class Guests(Lobby):
                 self._identities[sha256] = identities[sha256]
             elif session.connected:
                 session.leaving = True  # nobody has to wait for it
-                await session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="its token was revoked")))
+                session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_RETIRED, text="its token was revoked")))
 
-    async def close(self, retry_after_s: float) -> None:
+    def close(self, retry_after_s: float) -> None:
         """Tells all that the server stops, and when to try again."""
         goodbye = pb.Goodbye(
             code=pb.GOODBYE_CODE_SHUTDOWN, text="the arena stops", retry_after_ms=round(retry_after_s * 1000)
         )
-        await asyncio.gather(*(session.end(_goodbye(goodbye)) for session, _ in self._guests.values()))
+        for session, _ in self._guests.values():
+            session.end(_goodbye(goodbye))
 
 
 def _no_version(identity: Identity, version: str) -> str:

@@ -172,7 +172,7 @@ class Serving:
                 )
                 await _together(_until_stopped(season), beside.run(), admission.run())
             finally:
-                await guests.close(self.settings.retry_after)
+                guests.close(self.settings.retry_after)
                 await hall.close()
         scribe.tell("stopped")
 

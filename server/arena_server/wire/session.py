@@ -23,6 +23,9 @@ SEND_S = 5.0
 """Seconds that a bot has to take a message: it may answer pings and still grant no window. Then its stream is lost."""
 STREAM_LOST = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError)
 """What reading and writing raise on a stream that is gone."""
+_REPLACED = pb.PlayResponse(
+    goodbye=pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text="another process came with this bot's token")
+).SerializeToString()
 
 
 class Outgoing(NamedTuple):
@@ -32,11 +35,13 @@ class Outgoing(NamedTuple):
         data: a serialised PlayResponse.
         leaves: called at the moment it is written, or found to be lost.
         sent: told whether it was written.
+        last: whether the stream ends behind it.
     """
 
     data: bytes
     leaves: Callable[[], None] | None = None
     sent: asyncio.Future[bool] | None = None
+    last: bool = False
 
     def tell(self, *, sent: bool) -> None:
         """Says so to whoever waits."""
@@ -48,11 +53,11 @@ class Line:
     """One stream of a bot. What it is told is written by a task of its own: nobody waits for a bot that takes nothing.
 
     Attributes:
-        reading: the task that reads it, once there is one.
+        over: done once it is to be read no more, which ends it.
     """
 
     def __init__(self, stream: Stream) -> None:
-        self.reading: asyncio.Task[None] | None = None
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stream = stream
         self._waiting: deque[Outgoing] = deque()
         self._filled = asyncio.Event()
@@ -85,11 +90,6 @@ class Line:
         self.post(Outgoing(data, sent=sent))
         return await sent
 
-    def end(self) -> None:
-        """Reads no more, which ends the stream."""
-        if self.reading is not None:
-            self.reading.cancel()
-
     def close(self) -> None:
         """Writes no more."""
         self._writing.cancel()
@@ -116,6 +116,8 @@ class Line:
         finally:
             self._began = None
             message.tell(sent=not self._is_lost)
+        if message.last:
+            self._end()
 
     def _look(self) -> None:
         """Whether one write has taken too long; looked at now and then, as a timer for each would cost more than it."""
@@ -131,12 +133,16 @@ class Line:
     def _lose(self) -> None:
         """What waits, and will, leaves for nowhere."""
         self._is_lost = True
-        self.end()
+        self._end()
         while self._waiting:
             message = self._waiting.popleft()
             if message.leaves is not None:
                 message.leaves()
             message.tell(sent=False)
+
+    def _end(self) -> None:
+        if not self.over.done():
+            self.over.set_result(None)
 
 
 class Listener(Protocol):
@@ -206,33 +212,33 @@ class Session:
         try:
             if replaced is not None:
                 self._replace(replaced)
-            if not await line.write(welcome) or self._line is not line:
+            if not await line.write(welcome):
                 return
-            self.arrive()
-            for listener in self._listeners:
-                listener.returned()
-            self._changed()
-            line.reading = reading = asyncio.ensure_future(self._read(line))
+            if self._line is line:
+                self.arrive()
+                for listener in self._listeners:
+                    listener.returned()
+                self._changed()
+            reading = asyncio.ensure_future(self._read(line))
             try:
-                await asyncio.wait([reading])
+                await asyncio.wait([reading, line.over], return_when=asyncio.FIRST_COMPLETED)
             finally:
                 reading.cancel()
         finally:
             self._detach(line)
 
-    async def end(self, goodbye: bytes) -> None:
-        """Says Goodbye and closes the stream, if there is one."""
+    def end(self, goodbye: bytes) -> None:
+        """Says Goodbye and closes the stream, if there is one; it is gone at once for everybody here."""
         line = self._line
-        if line is not None and await line.write(goodbye):
-            line.end()
-            self._detach(line)  # at once: it is given no more games
+        if line is not None:
+            line.post(Outgoing(goodbye, last=True))
+            self._detach(line)
 
     def _replace(self, line: Line) -> None:
-        """Ends an older stream: told in a task of its own, since its reader may be frozen."""
+        """Ends an older stream."""
         for listener in self._listeners:
             listener.lost()
-        farewell = asyncio.ensure_future(_replaced(line))
-        farewell.add_done_callback(lambda done: done.cancelled() or done.exception())
+        line.post(Outgoing(_REPLACED, last=True))
 
     def arrive(self, refusal: str = "") -> None:
         """The bot has said Hello, and may play unless a reason is given."""
@@ -246,9 +252,8 @@ class Session:
     async def _read(self, line: Line) -> None:
         while (request := await line.read()) is not None:
             at = time.monotonic()
-            if self._line is not line:
-                return  # it was replaced meanwhile
-            self._dispatch(request, at)
+            if self._line is line:  # or its Goodbye is on the way
+                self._dispatch(request, at)
 
     def _dispatch(self, request: pb.PlayRequest, at: float) -> None:
         kind = request.WhichOneof("message")
@@ -279,9 +284,3 @@ def _senseless(request: pb.PlayRequest) -> str:
     if request is GARBLED:
         return "bytes that are no PlayRequest"
     return "a second Hello" if request.HasField("hello") else "an empty message"
-
-
-async def _replaced(line: Line) -> None:
-    goodbye = pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text="another process came with this bot's token")
-    await line.write(pb.PlayResponse(goodbye=goodbye).SerializeToString())
-    line.end()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import takewhile
 from typing import Any
 
 import grpc
 import pytest
-from http2 import NO_WINDOW, Peer, block, continuation, crowd, data, headers, message
+from http2 import NO_WINDOW, Peer, block, continuation, crowd, data, headers, message, messages, window
 from hyperframe.frame import GoAwayFrame, HeadersFrame, RstStreamFrame
 
 from arena.v1 import leaderboard_pb2 as pb
@@ -276,6 +277,29 @@ def test_one_that_took_nothing_does_not_delay_the_next_stream_of_its_token() -> 
                 await call.write(hello())
                 assert referee_pb2.PlayResponse.FromString(await call.read()).HasField("welcome")
                 await until(known.arrived.done)
+
+    serve(test)
+
+
+def test_who_is_said_goodbye_is_gone_at_once_and_hears_it_behind_welcome() -> None:
+    goodbye = referee_pb2.PlayResponse(goodbye=referee_pb2.Goodbye(text="bye"))
+
+    async def test(address: str, bots: Lobby, _: Board) -> None:
+        token, known = bots.admit("bot", ())
+        with Peer(address, NO_WINDOW) as peer:
+            dialled = headers(1, block(PLAY, token=token)), data(1, message(hello()), last=False)
+            await asyncio.to_thread(peer.send, *dialled)
+            await until(lambda: known.connected)
+            known.end(goodbye.SerializeToString())
+            assert not known.connected
+            assert not await known.send(b"")
+
+            def take() -> list[bytes]:
+                peer.send(window(1, 1 << 16))
+                return list(messages(takewhile(lambda one: "END_STREAM" not in one.flags, peer.polite(SOON))))
+
+            told = [referee_pb2.PlayResponse.FromString(data) for data in await asyncio.to_thread(take)]
+            assert [one.WhichOneof("message") for one in told] == ["welcome", "goodbye"]
 
     serve(test)
 
