@@ -226,7 +226,7 @@ class Season(Served):
         database, before = self._store.database, set[Entrant]()
         while True:
             await self._look_at_phase()
-            await self.floor.guests.check(await self._recorder.call(registry.identities, database))
+            await self.floor.guests.check(partial(self._recorder.call, registry.identities, database))
             self._know(await self._recorder.call(registry.versions, database))
             now = {one.entrant for one in self.floor.guests.present()}
             for change, entrants in (("is here", now - before), ("has left", before - now)):

@@ -104,6 +104,7 @@ class Guests(Lobby):
         self._identify = identify
         self._identities: dict[bytes, Identity] = {}
         self._known: Container[bytes] = ()  # digests of all tokens that were good when they were last looked through
+        self._newer: set[bytes] = set()  # those of which we know what the look that goes on may not have read yet
         self._strange, self._counted_until = 0, 0.0
         self._refusals: dict[bytes, float] = {}  # when the next one of a token is worth a line
         self._guests: dict[Entrant, tuple[Session, bytes]] = {}  # each with the digest of its token
@@ -116,6 +117,7 @@ class Guests(Lobby):
         if found is None:
             return False
         self._identities[sha256] = found
+        self._newer.add(sha256)
         return True
 
     def _count_stranger(self) -> None:
@@ -169,6 +171,7 @@ class Guests(Lobby):
         _, sha256 = self._guests[entrant]
         identity = self._identities[sha256]
         self._identities[sha256] = replace(identity, admitted=identity.admitted | {entrant.version})
+        self._newer.add(sha256)
         self.changed()
 
     def tell(self, entrant: Entrant, text: str) -> None:
@@ -224,14 +227,17 @@ class Guests(Lobby):
                 text = f"{replaced[entrant].label} plays in its place"
                 session.end(_goodbye(pb.Goodbye(code=pb.GOODBYE_CODE_REPLACED, text=text)))
 
-    async def check(self, identities: Mapping[bytes, Identity]) -> None:
+    async def check(self, look: Callable[[], Awaitable[Mapping[bytes, Identity]]]) -> None:
         """Says Goodbye to those whose tokens are no longer good; retired versions finish their games, see `see_off`.
 
         Args:
-            identities: everybody who may play, by digest of the token.
+            look: gives everybody who may play, by digest of the token.
         """
-        self._known = identities
+        self._newer.clear()
+        self._known = identities = await look()
         for session, sha256 in list(self._guests.values()):
+            if sha256 in self._newer:
+                continue  # until the next look
             if sha256 in identities:
                 self._identities[sha256] = identities[sha256]
             elif session.connected:
