@@ -96,13 +96,13 @@ class Driver:
         return now.at
 
     def close(self) -> dict[str, Chair]:
-        """Lets go of timer, sessions and chairs, which it returns.
+        """Lets go of timer, sessions and chairs, which it returns; bots of a game that is not over hear that it is.
 
         Chairs hold their driver: if it kept them, a game's memory would be free only when cycles are next looked for.
         """
+        self.happen(events.GivenUp())
         if self._timer is not None:
             self._timer.cancel()
-        self.finished.cancel()  # where it is given up before its end
         chairs, self.chairs = self.chairs, {}
         for chair in chairs.values():
             chair.close()

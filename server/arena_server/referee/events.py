@@ -95,6 +95,10 @@ class Ticked(NamedTuple):
     """Time has passed."""
 
 
+class GivenUp(NamedTuple):
+    """Nobody wants the result any more."""
+
+
 Event = (
     Seated
     | NotSeated
@@ -109,6 +113,7 @@ Event = (
     | Exited
     | Dismissed
     | Ticked
+    | GivenUp
 )
 
 

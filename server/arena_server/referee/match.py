@@ -21,6 +21,7 @@ from arena_server.referee.events import (
     Event,
     Exited,
     Failed,
+    GivenUp,
     Lost,
     Malformed,
     NotSeated,
@@ -140,6 +141,8 @@ class Match:
         if isinstance(event, Ticked):
             self._tick(now)
             return self._settle(now)
+        if isinstance(event, GivenUp):
+            return [self._over(Ending.VOID, now, "it was given up")]
         return self._take(self.seats[event.seat], event, now) + self._settle(now)
 
     def asked(self, letter: str, now: Now, cpu_us: int | None = None) -> float | None:
