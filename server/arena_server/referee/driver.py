@@ -172,6 +172,7 @@ class Chair:
         if not kept:
             self.taken.set_result(True)
         self._late: asyncio.Future[None] | None = None
+        self._away = False
         player.session.games[self.handle] = self
         player.process.exited.add_done_callback(self.exited)
 
@@ -182,12 +183,18 @@ class Chair:
         self._send(messages.game_started(self.handle, effect, self.driver.match))
 
     def ask(self, effect: events.Ask) -> None:
-        """Asks for a move; the clock starts between serialising and writing."""
+        """Asks for a move; the clock starts between serialising and writing, or at once for a bot that is away.
+
+        That one is asked when it has come back, been told how the game stands, and said Ready.
+        """
         hello = self.player.session.hello
         mode = hello.observation_mode if hello is not None else pb.OBSERVATION_MODE_UNSPECIFIED
         data = messages.move_request(self.handle, effect, self.driver.match, mode, self.driver.stalls.now())
         self.thinking = effect.ply
-        self.player.session.post(data, partial(self._leaves, data))
+        if self._away:
+            self._leaves(data)
+        else:
+            self.player.session.post(data, partial(self._leaves, data))
 
     def tell(self, result: Result) -> None:
         """Tells the bot how it ended."""
@@ -236,10 +243,12 @@ class Chair:
 
     def lost(self) -> None:
         """The stream broke."""
+        self._away = True
         self.driver.happen(events.Lost(self.letter))
 
     def returned(self) -> None:
         """There is a new stream."""
+        self._away = False
         self.driver.happen(events.Returned(self.letter))
 
     def exited(self, _future: object = None) -> None:

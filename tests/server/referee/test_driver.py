@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
+from http2 import NO_WINDOW, Peer, block, data, headers, message, messages, window
 from simulation import assignment
 
 from arena.v1 import referee_pb2 as pb
@@ -21,6 +22,8 @@ from arena_server.wire.server import Server
 from arena_server.wire.session import Session
 
 HELLO = pb.PlayRequest(hello=pb.Hello(protocol_min=1, protocol_max=1, rules={"patchwork": "1"}))
+SOON = 20.0
+"""Seconds within which anything happens on a slow machine."""
 
 
 class Table:
@@ -77,6 +80,12 @@ def play(test: Callable[[Table, Any, Any], Awaitable[None]]) -> None:
     asyncio.run(main())
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SOON):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
 def test_bots_of_a_game_that_is_given_up_hear_that_it_is_over() -> None:
     """Or they would keep its table, and in the end drop a game that goes on for it."""
 
@@ -86,5 +95,32 @@ def test_bots_of_a_game_that_is_given_up_hear_that_it_is_over() -> None:
         table.driver.close()
         for call in (a, b):
             assert (await call.read()).game_over.ending == pb.ENDING_VOID
+
+    play(test)
+
+
+def test_nothing_is_asked_on_a_new_stream_before_the_game_is_started_there() -> None:
+    async def test(table: Table, a: Any, b: Any) -> None:
+        asked = (await a.read()).move_request
+        b.cancel()
+        await until(lambda: not table.sessions["b"].connected)
+        with Peer(table.address, NO_WINDOW) as peer:
+
+            def hear(count: int) -> list[pb.PlayResponse]:
+                heard = messages(peer.polite(SOON))
+                return [pb.PlayResponse.FromString(next(heard)) for _ in range(count)]
+
+            said = data(1, message(HELLO.SerializeToString()), last=False)
+            peer.send(headers(1, block("/arena.v1.Referee/Play", token=table.tokens["b"])), said)
+            await until(lambda: table.sessions["b"].connected)  # and Welcome waits for window
+            await a.write(pb.PlayRequest(move=pb.Move(handle=asked.handle, ply=0, move=">")))
+            await until(lambda: table.driver.match.asking == "b")
+            peer.send(window(1, 1 << 16))
+            _, started = await asyncio.to_thread(hear, 2)
+            assert list(started.game_started.plies) == ["a >"]
+            peer.send(data(1, message(ready(started.game_started.handle).SerializeToString()), last=False))
+            (again,) = await asyncio.to_thread(hear, 1)
+            assert again.move_request.ply == 1
+            assert not again.move_request.plies
 
     play(test)
