@@ -86,6 +86,7 @@ class Database:
         label = parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string()
         if _is_sqlite(parsed):
             _check_file(Path(label), create=create)
+            _make_file(Path(label))
         database = cls(_engine(parsed), label)
         try:
             database._migrate()
@@ -287,9 +288,21 @@ def _check_file(path: Path, *, create: bool) -> None:
         if not os.access(path, os.R_OK | os.W_OK):
             raise UserError("the database is not writable", path, "check the permissions of the file")
     elif not create:
-        raise UserError("no such database", path, "run a tournament first, or choose another file with --db")
+        fix = "`arena run-tournament`, `arena bots add` and `arena serve` make one, or choose another file with --db"
+        raise UserError("no such database", path, fix)
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise UserError("the folder of the database is not writable", path.parent, "check its permissions")
+
+
+def _make_file(path: Path) -> None:
+    """For its owner alone, as what SQLite keeps beside it: it holds the secrets of what is played."""
+    try:
+        path.resolve().touch(0o600, exist_ok=False)
+    except FileExistsError:
+        pass  # and keeps its mode
+    except OSError:
+        kind, what, fix = _SQLITE_ERRORS["SQLITE_CANTOPEN"]
+        raise kind(what, path, fix) from None
 
 
 def _engine(url: URL) -> Engine:

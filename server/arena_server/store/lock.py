@@ -138,7 +138,7 @@ def _taken(what: str, holder: str) -> TakenError:
 def _take_file(database: Database, number: int, taken: str) -> int | Connection | None:
     path = Path(f"{Path(database.label).resolve()}.lock")
     start = number * _SLOT
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         # An open-file-description lock: unlike fcntl.lockf's it is not lost when this process opens the file once more.
         fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, start, _SLOT, 0))

@@ -23,6 +23,7 @@ from arena_server.store import Store
 
 BAD = {
     "leaderboard --db nowhere.db": "no such database: nowhere.db",
+    "bots list --db nowhere.db": "no such database: nowhere.db - `arena run-tournament`, `arena bots add` and",
     "leaderboard --db nowhere/arena.db": "no such folder for the database: nowhere",
     "leaderboard --db text.txt": "not an SQLite database: text.txt",
     "leaderboard --db .": "a database in memory: . -",

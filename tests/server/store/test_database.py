@@ -6,7 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from tournaments import begin, tiny_spec
 
 from arena_server.model import ArenaError, UserError
 from arena_server.store import Store, migrations
+from arena_server.store.database import Database
 
 
 def test_a_path_and_a_url_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +91,29 @@ def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
 
 
 def test_readers_make_no_database(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no such database: .* - run a tournament first"):
+    with pytest.raises(UserError, match=r"no such database: .* - `arena run-tournament`"):
         Store.open(str(tmp_path / "x.db"), create=False)
+    assert Database.look(str(tmp_path / "x.db")) is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def usual_mask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("usual_mask")
+def test_a_database_is_its_owner_s_alone(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to("x.db")
+    with Store.open(str(tmp_path / "link.db")) as store:
+        begin(store, tiny_spec())
+        modes = {path.name: path.lstat().st_mode & 0o777 for path in tmp_path.glob("x.db*")}
+    assert modes == dict.fromkeys(("x.db", "x.db-wal", "x.db-shm", "x.db.lock"), 0o600)
+    (tmp_path / "x.db").chmod(0o640)
+    Store.open(str(tmp_path / "x.db")).close()
+    assert (tmp_path / "x.db").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize(
