@@ -92,12 +92,16 @@ def test_a_bot_is_tested_once_before_it_plays_rated_games(site: Site) -> None:
     assert not server.games("bob 1")
 
     with Store.open(str(site.folder / "arena.db"), create=False) as store:
-        for _ in range(admissions.MAX_FAILED - 1):
+        for _ in range(admissions.MAX_FAILED - 3):
             admissions.record(store.database, Entrant("bob", "1", ""), "game 1 of 2: crash")
+        bob = site.join("bob", server.address, tokens["bob"], body=OUT_OF_TURN)
+        assert bob.wait() == 1
+        assert bob.text().splitlines()[-1].endswith("within an hour it may try once more")
+        admissions.record(store.database, Entrant("bob", "1", ""), "game 1 of 2: crash")
     bob = site.join("bob", server.address, tokens["bob"])
     assert bob.wait() == 1
     assert "game 1 of 2: crash - that was so 5 times within an hour; it may try again after 20" in bob.text()
-    assert outcomes(server, "bob 1") == ["begun", "failed"]
+    assert outcomes(server, "bob 1") == ["begun", "failed"] * 2
     figures = urlopen(f"http://127.0.0.1:{server.begun['metrics']}/metrics", timeout=10).read().decode()
     assert 'arena_admissions_total{outcome="passed"} 1.0' in figures
 

@@ -239,7 +239,8 @@ class Admission:
     def _turn_away(self, one: Present, failing: admissions.Failing) -> None:
         left = admissions.MAX_FAILED - failing.times
         if left > 0:
-            what = f"mend it and start it again; within an hour it may try {left} times more"
+            tries = "once" if left == 1 else f"{left} times"
+            what = f"mend it and start it again; within an hour it may try {tries} more"
         else:
             what = f"that was so {failing.times} times within an hour; it may try again after {failing.until}"
         why = f"{one.entrant.label} has failed its admission test: {failing.last}"
