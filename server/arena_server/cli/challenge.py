@@ -23,7 +23,7 @@ def challenge(  # noqa: PLR0913 - each option is one of the user's choices
         list[str], typer.Argument(metavar="BOT BOT", help="Registered bots: 'ada', or 'ada 2' for that version.")
     ],
     *,
-    games: Annotated[int, typer.Option(max=10**9, help="How many, each deal from every seat.")] = 10,
+    games: Annotated[int, typer.Option(min=1, max=100, help="How many, each deal from every seat.")] = 10,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the result and show it.")] = False,
     server: Socket = None,
     db: Db = None,

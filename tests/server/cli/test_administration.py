@@ -13,7 +13,7 @@ from serving import administered
 from tournaments import versions_spec
 
 from arena_server.model import Entrant
-from arena_server.store import Store, admissions, queries, registry
+from arena_server.store import Store, admissions, challenges, queries, registry
 
 COMMANDS = [
     ("bots", "list"),
@@ -151,7 +151,8 @@ def test_a_challenge(arena: Arena, address: str, tmp_path: Path) -> None:
         assert queries.tournament(store, "challenge-1").spec.games == 4
     made = arena("challenge", "bob", "ada", "--server", address, "--json").json
     assert made == {"challenge": "challenge-2", "bots": ["bob 1", "ada 1"], "games": 10}
-    for games, why in ((3, "multiple"), (-2, "games"), (1000, "at most")):
+    most = challenges.MAX_GAMES
+    for games, why in ((3, "multiple"), (-2, "greater than or equal to 1"), (1000, f"less than or equal to {most}")):
         refused = arena("challenge", "ada", "bob", "--games", str(games), "--server", address)
         assert (refused.code, why in refused.err) == (2, True), refused
 
