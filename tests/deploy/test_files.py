@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from requirements import require
 
@@ -43,8 +44,9 @@ def seconds(text: str) -> float:
 
 
 def test_the_example_settings_are_settings(tmp_path: Path) -> None:
-    for name in ("cert", "key"):
-        (tmp_path / name).touch()
+    issued = trustme.CA().issue_cert("127.0.0.1")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "cert")
+    issued.private_key_pem.write_to_path(tmp_path / "key")
     pems: dict[str, Any] = {"tls_cert": tmp_path / "cert", "tls_key": tmp_path / "key"}
     settings = read(DEPLOY / "arena.toml", pems)
     for key in TOML.keys() - pems.keys() - {"bots"}:

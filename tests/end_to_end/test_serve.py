@@ -19,7 +19,7 @@ from standing import PATIENCE, Site, wait_for
 
 from arena.v1 import administration_pb2, administration_pb2_grpc, leaderboard_pb2_grpc, referee_pb2_grpc
 from arena.v1 import leaderboard_pb2 as pb
-from arena_server.store import Store, queries
+from arena_server.store import Store, queries, registry
 from arena_server.store.verify import verify
 
 
@@ -144,7 +144,8 @@ def test_a_second_server_is_refused(site: Site) -> None:
     first = site.serve("--socket", str(socket))
     for options, told in (
         ((), "this database has a server already"),
-        (("--db", "other.db", "--listen", first.address), "cannot listen there"),
+        (("--db", "other.db", "--bot", "random", "--listen", first.address), "cannot listen there: Address already in"),
+        (("--db", "other.db", "--listen", "x..y:5400", "--insecure"), "not known: x..y:5400 - choose another address"),
         (("--db", "other.db", "--listen", "127.0.0.1:0", "--socket", str(socket)), "another server has this socket"),
         (("--db", "other.db", "--listen", "0.0.0.0:0"), "a plain wire beyond this machine"),
         (("--db", "other.db", "--anchor", "nobody=0"), "an anchor that is no registered bot"),
@@ -152,6 +153,9 @@ def test_a_second_server_is_refused(site: Site) -> None:
     ):
         done = arena("serve", *options, cwd=site.folder)
         assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+    with Store.open(str(site.folder / "other.db"), create=False) as store:
+        assert not queries.tournaments(store)  # a contract is fixed by who serves
+        assert not registry.bots(store.database)
     with grpc.insecure_channel(f"unix:{socket}") as channel:
         health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
 

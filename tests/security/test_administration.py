@@ -48,8 +48,9 @@ def test_hostile_texts_are_refused_with_words(stub: Any, word: str) -> None:
 
 def test_the_socket_is_of_this_user_alone(tmp_path: Path) -> None:
     async def opened(store: Store) -> int:
-        office = Office(tmp_path / "socket", store, StandIn(), StandIn())
-        await office.open()
+        office = Office(tmp_path / "socket")
+        office.bind()
+        await office.open(store, StandIn(), StandIn())
         try:
             return (tmp_path / "socket").stat().st_mode & 0o777
         finally:

@@ -62,8 +62,9 @@ def administered(store: Store) -> Iterator[str]:
 
     @asynccontextmanager
     async def serve(path: Path) -> AsyncIterator[None]:
-        office = Office(path, store, StandIn(), StandIn())
-        await office.open()
+        office = Office(path)
+        office.bind()
+        await office.open(store, StandIn(), StandIn())
         yield
         await office.close()
 

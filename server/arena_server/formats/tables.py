@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from arena_server.formats.stage import Stage
-from arena_server.model import Pairing, Spec, UserError
+from arena_server.model import Entrant, Pairing, Spec, UserError
 
 Table = tuple[int, ...]
 """Entrants' indices in the spec, in seat order."""
@@ -47,17 +47,22 @@ def check(spec: Spec) -> None:
     if len(spec.entrants) < spec.seats:
         fix = f"{spec.game} has {spec.seats} seats: name at least {spec.seats} bots"
         raise UserError("too few bots", len(spec.entrants), fix, key=("bots",))
-    seen = set()
-    for place, entrant in enumerate(spec.entrants):
-        if entrant.key in seen:
-            fix = "name each bot once, or give one of them other options"
-            raise UserError("the same bot twice", entrant.label, fix, key=("bots", place))
-        seen.add(entrant.key)
+    check_distinct(spec.entrants)
     if spec.games < 1 or spec.games % spec.seats:
         below = max(spec.games, 0) // spec.seats * spec.seats
         choice = f"{below} or {below + spec.seats}" if below else f"{spec.seats}"
         fix = f"a multiple of {spec.seats} is needed, since every deal is played from each seat; did you mean {choice}?"
         raise UserError("number of games", spec.games, fix, key=("games",))
+
+
+def check_distinct(entrants: Sequence[Entrant]) -> None:
+    """Raises UserError where one is there twice."""
+    seen = set()
+    for place, entrant in enumerate(entrants):
+        if entrant.key in seen:
+            fix = "name each bot once, or give one of them other options"
+            raise UserError("the same bot twice", entrant.label, fix, key=("bots", place))
+        seen.add(entrant.key)
 
 
 def check_two_seats(spec: Spec, others: Sequence[str]) -> None:

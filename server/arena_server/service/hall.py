@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from contextlib import suppress
-from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health
@@ -33,49 +33,48 @@ class Hall:
     Args:
         settings: the addresses, and what they need.
         lobby: of the bots that dial in.
-        store: what is asked about.
-        live: where games are played.
-        controls: of the server, for the organiser.
-        fair_play: who may see what of the games; who allows more is read here.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it serves, and to whom
-        self,
-        settings: ServeSettings,
-        lobby: Lobby,
-        store: Store,
-        live: Live,
-        controls: Controls,
-        fair_play: FairPlay,
-    ) -> None:
+    def __init__(self, settings: ServeSettings, lobby: Lobby) -> None:
         self._settings = settings
         self._server = serving(lobby)
         self._health = Health(self._server, SERVICES)
-        self._office = None if settings.socket is None else Office(settings.socket, store, live, controls)
-        self._fair_play = fair_play
-        self._store = store
+        self._office = None if settings.socket is None else Office(settings.socket)
         self._looking: asyncio.Task[None] | None = None
-        self._board = Leaderboard(store, visibility=self._fair_play, live=live)
-        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
+        self._board: Leaderboard | None = None
         if settings.dev:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - seldom wanted
 
             names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, self._server)
 
-    async def open(self) -> list[str]:
-        """Opens every address, then serves; the addresses, with the ports that were chosen.
+    def bind(self) -> list[str]:
+        """Takes every address, and answers nobody yet; the addresses, with the ports that were chosen.
 
         Raises:
-            UserError: an address is taken or none of ours, or the certificate cannot be used.
+            UserError: an address is taken or none of ours.
         """
-        opened = [self._listen(address) for address in self._settings.listen]
+        bound = [self._listen(address) for address in self._settings.listen]
         if self._office is not None:
-            opened.append(await self._office.open())
-        self._looking = asyncio.create_task(self._look())
+            bound.append(self._office.bind())
+        return bound
+
+    async def open(self, store: Store, live: Live, controls: Controls, fair_play: FairPlay) -> None:
+        """Serves where it was bound.
+
+        Args:
+            store: what is asked about.
+            live: where games are played.
+            controls: of the server, for the organiser.
+            fair_play: who may see what of the games; who allows more is read here.
+        """
+        self._board = Leaderboard(store, visibility=fair_play, live=live)
+        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
+        if self._office is not None:
+            await self._office.open(store, live, controls)
+        self._looking = asyncio.create_task(_look(store, fair_play))
         await self._server.start()
         await self._health.say(serving=True)
-        return opened
 
     async def drain(self) -> None:
         """Tells whoever asks that the server stops."""
@@ -90,14 +89,8 @@ class Hall:
         if self._office is not None:
             await self._office.close()
         await self._server.stop(STOP_GRACE)
-        self._board.close()
-
-    async def _look(self) -> None:
-        """Keeps up with whose games may be watched."""
-        while True:
-            with suppress(ArenaError):
-                self._fair_play.open = await asyncio.to_thread(registry.open_bots, self._store.database)
-            await asyncio.sleep(PERIOD_S)
+        if self._board is not None:
+            self._board.close()
 
     def _listen(self, address: str) -> str:
         credentials = self._credentials()
@@ -107,19 +100,33 @@ class Hall:
             else:
                 port = self._server.add_secure_port(address, credentials)
         except RuntimeError:
-            fix = "another program has it, or it is no address of this machine: choose another"
-            raise UserError("cannot listen there", address, fix) from None
+            raise UserError(f"cannot listen there{_reason(address)}", address, "choose another address") from None
         return f"{address.rpartition(':')[0]}:{port}"
 
     def _credentials(self) -> grpc.ServerCredentials | None:
         certificate, key = self._settings.tls_cert, self._settings.tls_key
         if certificate is None or key is None:
             return None
-        return grpc.ssl_server_credentials(_pairs(key, certificate))
+        return grpc.ssl_server_credentials([(key.read_bytes(), certificate.read_bytes())])
 
 
-def _pairs(key: Path, certificate: Path) -> list[tuple[bytes, bytes]]:
+async def _look(store: Store, fair_play: FairPlay) -> None:
+    """Keeps up with whose games may be watched."""
+    while True:
+        with suppress(ArenaError):
+            fair_play.open = await asyncio.to_thread(registry.open_bots, store.database)
+        await asyncio.sleep(PERIOD_S)
+
+
+def _reason(address: str) -> str:
+    """Why nobody can listen there, which gRPC does not say; empty where the system finds nothing wrong."""
+    host, _, port = address.rpartition(":")
     try:
-        return [(key.read_bytes(), certificate.read_bytes())]
+        found = socket.getaddrinfo(host.strip("[]").encode(), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, place in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(place)
+                probe.listen()
     except OSError as error:
-        raise UserError(f"cannot read the certificate: {error.strerror}", error.filename, "check the path") from None
+        return f": {error.strerror}"
+    return ""

@@ -20,6 +20,7 @@ from arena_server.coordinator.event import bots_of, prepare_grpc, run_loop, sett
 from arena_server.coordinator.facts import command_line, facts
 from arena_server.coordinator.settings import Settings
 from arena_server.formats import SEASON
+from arena_server.formats.tables import check_distinct
 from arena_server.launching.bots import Bot, resolve
 from arena_server.launching.processes import Keeper
 from arena_server.model import Entrant, Identity, Spec, UserError
@@ -66,7 +67,9 @@ class Serving:
         asked = Settings.said(
             {"format": SEASON, "bots": settings.bots, "time": settings.time, "edition": settings.edition}
         )
-        bots = {bot.entrant: bot for bot in bots_of(asked)}
+        house = bots_of(asked)
+        check_distinct([bot.entrant for bot in house])
+        bots = {bot.entrant: bot for bot in house}
         spec = spec_of(asked, game, list(bots))
         check_draw_probability(spec.draw_probability, may_draw=game.may_draw)
         if spec.time_control.cpu:
@@ -84,29 +87,35 @@ class Serving:
         """
         with Store.open(self.settings.db) as store:
             store.hold_site()
-            registry.add_house(store.database, tuple(self.bots))
-            with store.lock(self._season(store)) as lock:
-                self._anchor(store, lock.tournament)
-                keeper = Keeper.start()  # before the next line: house bots keep the limit that we were given
-                _allow_descriptors()
-                prepare_grpc()
-                store.begin_run(lock.tournament, self._facts())
-                log = Log(sys.stdout.fileno())
-                try:
-                    run_loop(self._serve(store, lock.tournament, keeper, Scribe(log)))
-                finally:
-                    log.close()
+            keeper = Keeper.start()  # before the next line: house bots keep the limit that we were given
+            _allow_descriptors()
+            prepare_grpc()
+            log = Log(sys.stdout.fileno())
+            try:
+                run_loop(self._serve(store, keeper, Scribe(log)))
+            finally:
+                log.close()
 
-    def _anchor(self, store: Store, season: Tournament) -> None:
-        """Fixes what is asked for; where nothing is, what was asked for earlier stays."""
+    def _begin(self, store: Store) -> Tournament:
+        """The season, held until the store is closed, with all that is known of this run."""
+        asked = self._anchors(store)
+        registry.add_house(store.database, tuple(self.bots))
+        season = store.lock(self._season(store)).tournament
+        if asked:  # otherwise what was asked for earlier stays
+            store.anchor(season, asked)
+        store.begin_run(season, self._facts())
+        return season
+
+    def _anchors(self, store: Store) -> Mapping[str, float]:
+        """The Elo of bots that are to be fixed."""
         asked, known = anchors.read(self.settings.anchor), registry.bots(store.database)
-        names = {name.casefold() for one in known for name in (one.bot, one.entrant.label)}
+        entrants = (*self.bots, *(one.entrant for one in known))
+        names = {name.casefold() for entrant in entrants for name in (entrant.name, entrant.label)}
         for name in asked:
             if name.casefold() not in names:
                 fix = "name a house bot, or one that `arena bots list` shows"
                 raise UserError("an anchor that is no registered bot", repr(name), fix)
-        if asked:
-            store.anchor(season, asked)
+        return asked
 
     def _facts(self) -> dict[str, object]:
         chosen = {"concurrency": self.settings.concurrency, "restart": "never", "transport": "unix"}
@@ -126,7 +135,8 @@ class Serving:
             raise UserError(f"{found.name} is played by another contract", "; ".join(differences), fix)
         return found
 
-    async def _serve(self, store: Store, tournament: Tournament, keeper: Keeper, scribe: Scribe) -> None:
+    async def _serve(self, store: Store, keeper: Keeper, scribe: Scribe) -> None:
+        """Binds before anything is stored: a server that never served shall fix no contract."""
         from arena_server.coordinator.admission import Admission  # noqa: PLC0415 - imports grpc: after the keeper
         from arena_server.coordinator.season import Season  # noqa: PLC0415 - likewise
         from arena_server.coordinator.seating import Seating  # noqa: PLC0415 - likewise
@@ -142,31 +152,33 @@ class Serving:
 
         guests = Guests(self.game, identify, admission=self.settings.admission)
         guests.notes = scribe.notes
+        hall = Hall(self.settings, guests)
         capacity = self.settings.concurrency
         bots = {**self.bots, self.tester.entrant: self.tester}
         async with LocalExecutor(self.game, bots, keeper, capacity=capacity, guests=guests) as executor:
-            house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
-            floor = Floor(self.game, executor, house, guests, Seating(capacity))
-            season = Season(store, tournament, scribe, floor)
-            beside = SideEvents(store, floor, scribe.of, self._facts())
-            season.grace = beside.grace = self.settings.grace
-            beside.patience = 3600 * self.settings.closing_wait
-            admission = Admission(store, tournament.spec, floor, self.tester.entrant, scribe)
-            scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
-            scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
-            scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
-            scribe.gauge("side_events", "Challenges and closings that are open.", lambda: beside.open)
-            scribe.gauge("admission_tests", "Admission tests that go on.", lambda: admission.open)
-            controls = ServerControls(season, (season, beside, admission), floor, scribe)
-            hall = Hall(self.settings, guests, store, executor, controls, FairPlay(beside.served))
-            controls.drain = hall.drain
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, controls.stop)
-            settle_memory()
-            addresses = await hall.open()
-            controls.addresses = tuple(addresses)
             try:
+                addresses = hall.bind()
                 metrics = None if self.settings.metrics is None else scribe.publish(self.settings.metrics)
+                tournament = self._begin(store)
+                house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
+                floor = Floor(self.game, executor, house, guests, Seating(capacity))
+                season = Season(store, tournament, scribe, floor)
+                beside = SideEvents(store, floor, scribe.of, self._facts())
+                season.grace = beside.grace = self.settings.grace
+                beside.patience = 3600 * self.settings.closing_wait
+                admission = Admission(store, tournament.spec, floor, self.tester.entrant, scribe)
+                scribe.gauge("connections", "Bots that are connected.", lambda: guests.connections)
+                scribe.gauge("queue_games", "Games that are planned and not begun.", lambda: season.waiting)
+                scribe.gauge("running_games", "Games that are played now.", lambda: len(executor.running()))
+                scribe.gauge("side_events", "Challenges and closings that are open.", lambda: beside.open)
+                scribe.gauge("admission_tests", "Admission tests that go on.", lambda: admission.open)
+                controls = ServerControls(season, (season, beside, admission), floor, scribe)
+                controls.drain = hall.drain
+                controls.addresses = tuple(addresses)
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    asyncio.get_running_loop().add_signal_handler(number, controls.stop)
+                settle_memory()
+                await hall.open(store, executor, controls, FairPlay(beside.served))
                 scribe.tell(
                     "serving", database=store.label, season=tournament.name, addresses=addresses, metrics=metrics
                 )

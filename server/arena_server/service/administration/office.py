@@ -24,23 +24,17 @@ class Office:
 
     Args:
         path: of the socket.
-        store: the database.
-        live: where games are played.
-        controls: of the server.
     """
 
-    def __init__(self, path: Path, store: Store, live: Live, controls: Controls) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._lock: int | None = None
         self._server = bare()
         self._health = Health(self._server, SERVICES)
-        self._board = Leaderboard(store, live=live)
-        self._administration = Administration(store, controls)
-        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(self._board, self._server)
-        administration_pb2_grpc.add_AdministrationServicer_to_server(self._administration, self._server)
+        self._services: tuple[Leaderboard, Administration] | tuple[()] = ()
 
-    async def open(self) -> str:
-        """Opens the socket, then serves; its address.
+    def bind(self) -> str:
+        """Takes the socket, and answers nobody yet; its address.
 
         Raises:
             UserError: another server has it, or there can be none for this user alone.
@@ -55,9 +49,21 @@ class Office:
             self._server.add_insecure_port(f"unix:{self._path}")
         finally:
             os.umask(everybody)
+        return f"unix:{self._path}"
+
+    async def open(self, store: Store, live: Live, controls: Controls) -> None:
+        """Serves where it was bound.
+
+        Args:
+            store: the database.
+            live: where games are played.
+            controls: of the server.
+        """
+        board, administration = self._services = (Leaderboard(store, live=live), Administration(store, controls))
+        leaderboard_pb2_grpc.add_LeaderboardServicer_to_server(board, self._server)
+        administration_pb2_grpc.add_AdministrationServicer_to_server(administration, self._server)
         await self._server.start()
         await self._health.say(serving=True)
-        return f"unix:{self._path}"
 
     async def drain(self) -> None:
         """Tells whoever asks that the server stops."""
@@ -66,8 +72,8 @@ class Office:
     async def close(self) -> None:
         """Ends all streams and gives the socket back."""
         await self._server.stop(STOP_GRACE)
-        self._board.close()
-        self._administration.close()
+        for service in self._services:
+            service.close()
         if self._lock is not None:
             self._path.unlink(missing_ok=True)
             os.close(self._lock)
