@@ -58,18 +58,19 @@ def advance(connection: Connection, tournament: Row[Any], entries: Entries) -> A
         folding.park(connection, tournament.id, parked)
         done.parked += parked
         if done.stopped is None:
-            forfeits.settle(connection, tournament, entries)
+            forfeits.settle(connection, tournament, entries, [one.entrant for one in parked], parked[0].number + 1)
             entries.write()
     return done
 
 
-def settle(connection: Connection, tournament_id: int) -> None:
-    """The same once new games are planned: those who are parked already do not play them."""
-    if not forfeits.parked(connection, tournament_id):
+def settle(connection: Connection, tournament_id: int, first: int) -> None:
+    """The same once games are planned, from that number on: those who are parked already do not play them."""
+    parked = forfeits.parked(connection, tournament_id)
+    if not parked:
         return
     row = connection.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one()
     entries = Entries(connection, row, row.commits, row.chain_head)
-    forfeits.settle(connection, row, entries)
+    forfeits.settle(connection, row, entries, parked, first)
     update_tournament(connection, row, advance(connection, row, entries), entries)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from arena_engine import deals
 from arena_server import formats
@@ -72,9 +72,7 @@ def _growing(connection: Connection, tournament: Tournament) -> Tournament:
 
 
 def _next_stage(connection: Connection, tournament: Tournament) -> int:
-    of = GAME.c.tournament_id == tournament.id
-    planned: int = connection.execute(select(func.coalesce(func.max(GAME.c.stage), 0)).where(of)).scalar_one()
-    return planned + 1
+    return schedule.last(connection, tournament, GAME.c.stage) + 1
 
 
 def _open_games(connection: Connection, tournament: Tournament, entrant: int) -> Sequence[Row[int, int]]:

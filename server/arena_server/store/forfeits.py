@@ -7,7 +7,7 @@ many games are played at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -28,7 +28,7 @@ _PARKED = select(ENTRANT.c.position, ENTRANT.c.parked).where(
 )
 _THEIRS = (
     select(SEAT.c.number)
-    .where(SEAT.c.tournament_id == bindparam("of"), SEAT.c.number > bindparam("after"))
+    .where(SEAT.c.tournament_id == bindparam("of"), SEAT.c.number >= bindparam("first"))
     .where(SEAT.c.entrant.in_(bindparam("places", expanding=True)))
 )
 _GAMES = (
@@ -71,16 +71,20 @@ def parked(connection: Connection, tournament_id: int) -> dict[int, int]:
     return {row.position: row.parked for row in connection.execute(_PARKED, {"of": tournament_id})}
 
 
-def settle(connection: Connection, tournament: Row[Any], entries: Entries) -> None:
-    """Forfeits the games of those who are parked, or takes them off.
+def settle(
+    connection: Connection, tournament: Row[Any], entries: Entries, entrants: Collection[int], first: int
+) -> None:
+    """Forfeits games of those who are parked, or takes them off.
 
     Args:
         connection: of the transaction.
         tournament: its row.
         entries: the forfeits are added there.
+        entrants: whose games are looked at: a long career would be a lot to read for every stage.
+        first: number of the game from which on they are.
     """
     spec = spec_of(tournament.contract)
-    games = list(_unsettled(connection, tournament))
+    games = list(_unsettled(connection, tournament, {"places": list(entrants), "first": first}))
     if spec.probation.then == "cancel":
         _take_off(connection, tournament.id, games)
         return
@@ -119,13 +123,11 @@ def failure_of(result: Result, entrant: int) -> Failure:
     return next(failure for failure in result.failures if failure.seat == letter)
 
 
-def _unsettled(connection: Connection, tournament: Row[Any]) -> Iterator[Concerned]:
-    """The games that are neither forfeited by all of their parked seats nor taken off, in schedule order."""
+def _unsettled(connection: Connection, tournament: Row[Any], theirs: Mapping[str, Any]) -> Iterator[Concerned]:
+    """Of these games those that are neither forfeited by all of their parked seats nor taken off, in schedule order."""
     since = parked(connection, tournament.id)
-    if not since:
-        return
-    theirs = {"of": tournament.id, "after": min(since.values()), "places": list(since)}
-    for _, rows in groupby(connection.execute(_GAMES, theirs).all(), key=lambda row: row.number):
+    rows_of_all = connection.execute(_GAMES, {"of": tournament.id, **theirs}).all()
+    for _, rows in groupby(rows_of_all, key=lambda row: row.number):
         seats = list(rows)
         game = _concerned(tournament.name, seats, since)
         forfeited = {

@@ -7,7 +7,7 @@ from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
 
 from arena_engine.game import Outcome
 from arena_server.formats import Counted, Stage, season
@@ -36,27 +36,31 @@ def add_stage(  # noqa: PLR0913 - as of the store
     """Writes the games of a stage; see ``Store.add_stage``."""
     with database.write() as connection:
         check_epoch(connection, tournament)
-        stages, last_pairing, last_game = connection.execute(
-            select(
-                func.coalesce(func.max(GAME.c.stage), 0),
-                func.coalesce(func.max(GAME.c.pairing), 0),
-                func.coalesce(func.max(GAME.c.number), 0),
-            ).where(GAME.c.tournament_id == tournament.id)
-        ).one()
+        stages = last(connection, tournament, GAME.c.stage)
         if again and number == stages and _is_planned(connection, tournament, number, pairings, deals):
             return
         check_not_frozen(tournaments.by_id(connection, tournament.id))
         if number != stages + 1:
             raise ArenaError(f"stage {number} of {tournament.name} cannot follow stage {stages}")
-        games = list(planned_games(tournament.name, number, pairings, deals, (last_pairing + 1, last_game + 1)))
+        first = (last(connection, tournament, GAME.c.pairing) + 1, last(connection, tournament, GAME.c.number) + 1)
+        games = list(planned_games(tournament.name, number, pairings, deals, first))
         if games:
             connection.execute(insert(GAME), [_game_row(tournament.id, game) for game in games])
             connection.execute(insert(SEAT), [row for game in games for row in _seat_rows(tournament.id, game)])
             planned = TOURNAMENT.c.planned + len(games)
             connection.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(planned=planned))
-            advancing.settle(connection, tournament.id)
+            advancing.settle(connection, tournament.id, games[0].number)
         if call is not None:
             connection.execute(insert(STAGE).values(tournament_id=tournament.id, number=number, **_call_row(call)))
+
+
+def last(connection: Connection, tournament: Tournament, column: ColumnElement[int]) -> int:
+    """The highest stage, pairing or game number there is; 0 before the first one.
+
+    One at a time: of several in a statement SQLite finds none at the end of its index, and walks over all games.
+    """
+    query = select(func.coalesce(func.max(column), 0)).where(GAME.c.tournament_id == tournament.id)
+    return connection.execute(query).scalar_one()
 
 
 def _is_planned(
