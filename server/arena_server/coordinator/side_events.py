@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from arena_server.coordinator.closing import Closing
@@ -123,14 +123,23 @@ class SideEvents:
             if time.monotonic() - since > ABSENCE:
                 verb = "was" if len(away) == 1 else "were"
                 why = f"{' and '.join(away)} {verb} not there for {ABSENCE / 60:g} minutes"
-                with await self._recorder.call(self._store.lock, held) as lock:
-                    await self._call_off(lock.tournament, why)
+                async with self._lock(held) as locked:
+                    await self._call_off(locked, why)
                 return
             await self._pause()
         async with self._at_once:
             if not self._stopping.is_set():
-                with await self._recorder.call(self._store.lock, held) as lock:
-                    await self._play(lock.tournament)
+                async with self._lock(held) as locked:
+                    await self._play(locked)
+
+    @asynccontextmanager
+    async def _lock(self, held: Tournament) -> AsyncIterator[Tournament]:
+        """Takes it for this process; to give it back may take as long as a database that hangs."""
+        lock = await self._recorder.call(self._store.lock, held)
+        try:
+            yield lock.tournament
+        finally:
+            await asyncio.to_thread(lock.release)
 
     def _away(self, held: Tournament) -> list[str]:
         """The bots of a challenge that are not there; anything else begins without them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +31,6 @@ _OURS = (
     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = :class AND objid = :id AND granted"
     " AND pid = pg_backend_pid()"
 )
-_SITE, _SERVED = 0, "this database has a server already"  # no tournament has that number
 _TRIES, _PAUSE_S = 10, 0.1
 
 
@@ -38,36 +38,31 @@ class TakenError(UserError):
     """Another process has it."""
 
 
-class Lock:
-    """A tournament held by this process: whatever an earlier coordinator gave out is stale from now on.
+class _Held:
+    """A lock that this process has until it is given back. Any thread may use it: several write to one database."""
 
-    Attributes:
-        tournament: as of the taking, with its new epoch.
-    """
-
-    def __init__(self, database: Database, tournament: Tournament) -> None:
+    def __init__(self, database: Database, number: int, taken: str) -> None:
         self._database = database
-        self._held = _take(database, tournament.id, _played(tournament))
-        try:
-            self.tournament = _raise_epoch(database, tournament)
-        except BaseException:
-            self.release()
-            raise
+        self._number = number
+        self._taken = taken
+        self._mutex = threading.Lock()
+        self._held = (_take_file if database.is_sqlite else _take_advisory)(database, number, taken)
 
     def hold(self) -> None:
         """Takes it again where it went with a connection that was lost.
 
         Raises:
             AwayError: the database is still away.
-            UserError: another command plays the tournament now.
-            ArenaError: another command has played it meanwhile.
+            UserError: another command has it now.
         """
-        if not isinstance(self._held, Connection) or _is_ours(self._held, self.tournament.id):
-            return
-        with self._database.translated():
-            self._held = _take_advisory(self._database, self.tournament.id, _played(self.tournament))
-        with self._database.read() as connection:
-            schedule.check_epoch(connection, self.tournament)
+        with self._mutex:
+            if isinstance(self._held, Connection) and not _is_ours(self._held, self._number):
+                with self._database.translated():
+                    self._held = _take_advisory(self._database, self._number, self._taken)
+                self._check()
+
+    def _check(self) -> None:
+        """Looks at what another may have done before it was taken again."""
 
     @property
     def is_held(self) -> bool:
@@ -75,9 +70,31 @@ class Lock:
         return self._held is not None
 
     def release(self) -> None:
-        """Gives the tournament back; harmless when done already."""
-        held, self._held = self._held, None
-        _release(held)
+        """Gives it back; harmless when done already."""
+        with self._mutex:
+            held, self._held = self._held, None
+            _release(held)
+
+
+class Lock(_Held):
+    """A tournament held by this process: whatever an earlier coordinator gave out is stale from now on.
+
+    Attributes:
+        tournament: as of the taking, with its new epoch.
+    """
+
+    def __init__(self, database: Database, tournament: Tournament) -> None:
+        super().__init__(database, tournament.id, f"tournament {tournament.name} is being played by another command")
+        try:
+            self.tournament = _raise_epoch(database, tournament)
+        except BaseException:
+            self.release()
+            raise
+
+    def _check(self) -> None:
+        """Raises ArenaError where another command has played it meanwhile."""
+        with self._database.read() as connection:
+            schedule.check_epoch(connection, self.tournament)
 
     def __enter__(self) -> Self:
         return self
@@ -88,33 +105,11 @@ class Lock:
         self.release()
 
 
-class SiteLock:
+class SiteLock(_Held):
     """A database held by this process as its server."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._held = _take(database, _SITE, _SERVED)
-
-    def hold(self) -> None:
-        """Takes it again where it went with a connection that was lost; raises UserError where it is gone."""
-        if isinstance(self._held, Connection) and not _is_ours(self._held, _SITE):
-            with self._database.translated():
-                self._held = _take_advisory(self._database, _SITE, _SERVED)
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it was not given back."""
-        return self._held is not None
-
-    def release(self) -> None:
-        """Gives the database back; harmless when done already."""
-        held, self._held = self._held, None
-        _release(held)
-
-
-def _take(database: Database, number: int, taken: str) -> int | Connection | None:
-    """Takes the lock of that number; raises UserError with those words where another process has it."""
-    return (_take_file if database.is_sqlite else _take_advisory)(database, number, taken)
+        super().__init__(database, 0, "this database has a server already")  # no tournament has that number
 
 
 def _release(held: int | Connection | None) -> None:
@@ -125,10 +120,6 @@ def _release(held: int | Connection | None) -> None:
             held.execute(text("SELECT pg_advisory_unlock_all()"))
         held.invalidate()  # ends the session, which the server may take a moment to do
         held.close()
-
-
-def _played(tournament: Tournament) -> str:
-    return f"tournament {tournament.name} is being played by another command"
 
 
 def _taken(what: str, holder: str) -> TakenError:

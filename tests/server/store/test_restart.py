@@ -8,10 +8,12 @@ import socket
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
@@ -131,6 +133,28 @@ def test_a_lock_that_another_has_by_now_is_given_back_without_a_word(server: str
             with pytest.raises(UserError, match="is being played by another command"), playing.lock:
                 store.record(playing.results()[:1])
             assert not playing.lock.is_held
+
+
+def test_several_recorders_that_find_their_connection_lost_at_once_agree(postgres: str) -> None:
+    """Whatever a server plays has a recorder of its own, and each takes all locks again before it writes."""
+    with Store.open(postgres) as store, ThreadPoolExecutor(4) as recorders:
+        store.hold_site()
+        playing = begin(store, tiny_spec())
+        for _ in range(5):
+            with psycopg.connect(postgres, autocommit=True) as connection:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON oid = database"
+                    " WHERE locktype = 'advisory' AND datname = current_database()"
+                )
+            barrier = threading.Barrier(4)
+
+            def hold(barrier: threading.Barrier = barrier) -> None:
+                barrier.wait()
+                store.hold()
+
+            for held in [recorders.submit(hold) for _ in range(4)]:
+                held.result()
+        assert not store.record(playing.results())[0].refused
 
 
 def test_a_stage_that_was_committed_unheard_is_not_planned_twice(url: str) -> None:
