@@ -191,7 +191,7 @@ class Admission:
             await asyncio.sleep(PAUSE)
             return
         why, game = failed or ("", None)
-        await self._recorder.call(admissions.record, self._store.database, one.entrant, why, game)
+        await self._recorder.write(admissions.record, self._store.database, one.entrant, why, game)
         self._witness.tested(label, "failed" if why else "passed", why)
         if why:
             self._turn_away(one, await self._failing(one))

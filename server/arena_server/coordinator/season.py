@@ -119,7 +119,7 @@ class Season(Served):
         out = {place for place, _ in spec.withdrawn} | playing
         for place, entrant in enumerate(spec.entrants):
             if place not in out and _key(entrant) in self._retired:
-                self.tournament = await self._recorder.call(self._store.withdraw, self.tournament, place)
+                self.tournament = await self._recorder.write(self._store.withdraw, self.tournament, place)
                 self.watcher.notes(f"{entrant.label} is retired")
 
     def _tell_idle(self, why: str) -> None:

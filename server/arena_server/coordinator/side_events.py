@@ -151,7 +151,7 @@ class SideEvents:
 
     async def _play(self, held: Tournament) -> None:
         watcher = self._watcher(held.name)
-        await self._recorder.call(self._store.begin_run, held, self._facts)
+        await self._recorder.write(self._store.begin_run, held, self._facts)
         watcher.notes(f"{' against '.join(held.spec.labels)} begins")
         self._playing[held.id] = coordinator = self._coordinator(held, watcher)
         coordinator.grace = self.grace

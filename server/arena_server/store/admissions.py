@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from arena_server.model import Entrant, Result, Spec, UserError, canonical_json
 from arena_server.store import journal
@@ -64,7 +64,9 @@ class Failing(NamedTuple):
     until: str = ""
 
 
-def record(database: Database, entrant: Entrant, why: str = "", game: Result | None = None) -> None:
+def record(
+    database: Database, entrant: Entrant, why: str = "", game: Result | None = None, *, again: bool = False
+) -> None:
     """Writes how a test ended; failed ones from before the window are forgotten, and every game but the last one.
 
     Args:
@@ -72,12 +74,15 @@ def record(database: Database, entrant: Entrant, why: str = "", game: Result | N
         entrant: the version that was tested.
         why: it failed, in a line; empty: it passed.
         game: the one that it failed in.
+        again: an earlier try ended with AwayError, so this very test may be on record: then nothing is left to do.
     """
-    now = datetime.now(UTC)
+    now, evidence = datetime.now(UTC), _evidence(game)
     with database.write() as connection:
         bot = _bot(connection, entrant.name)
         mine = [ADMISSION.c.bot_id == bot, ADMISSION.c.version == entrant.version]
-        last = connection.execute(select(func.max(ADMISSION.c.number)).where(*mine)).scalar() or 0
+        last = connection.execute(select(ADMISSION).where(*mine).order_by(ADMISSION.c.number.desc())).first()
+        if again and last is not None and (last.why, last.journal) == (why, evidence.get("journal")):
+            return
         old = ADMISSION.c.at <= _text(now - WINDOW)
         connection.execute(delete(ADMISSION).where(*mine, old, ADMISSION.c.passed.is_(False)))
         connection.execute(update(ADMISSION).where(*mine).values(contract=None, journal=None))
@@ -85,11 +90,11 @@ def record(database: Database, entrant: Entrant, why: str = "", game: Result | N
             insert(ADMISSION).values(
                 bot_id=bot,
                 version=entrant.version,
-                number=last + 1,
+                number=1 if last is None else last.number + 1,
                 at=_text(now),
                 passed=not why,
                 why=why,
-                **_evidence(game),
+                **evidence,
             )
         )
 

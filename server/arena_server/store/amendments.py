@@ -34,14 +34,15 @@ def extend(database: Database, tournament: Tournament, given: Spec) -> Tournamen
         return held if spec == held.spec else amend(connection, held, spec)
 
 
-def withdraw(database: Database, tournament: Tournament, entrant: int) -> Tournament:
+def withdraw(database: Database, tournament: Tournament, entrant: int, *, again: bool = False) -> Tournament:
     """Takes an entrant out; see ``Store.withdraw``."""
     with database.write() as connection:
         schedule.check_epoch(connection, tournament)
         held = _growing(connection, tournament)
-        if entrant in dict(held.spec.withdrawn):
+        is_out = entrant in dict(held.spec.withdrawn)
+        if is_out and not again:
             raise UserError("this bot is withdrawn already", held.spec.labels[entrant], "there is nothing left to do")
-        return _withdraw(connection, held, entrant)
+        return held if is_out else _withdraw(connection, held, entrant)
 
 
 def call_off(database: Database, tournament: Tournament, why: str) -> Tournament:

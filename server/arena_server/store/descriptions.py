@@ -47,11 +47,12 @@ def abouts(connection: Connection, tournament: Tournament) -> tuple[About, ...]:
     return tuple(said.get(position, About()) for position in range(len(tournament.spec.entrants)))
 
 
-def begin_run(database: Database, tournament: Tournament, facts: Mapping[str, Any]) -> None:
+def begin_run(database: Database, tournament: Tournament, facts: Mapping[str, Any], *, again: bool = False) -> None:
     """Writes what the coordinator of this epoch runs with; see ``Store.begin_run``."""
     row = {"tournament_id": tournament.id, "epoch": tournament.epoch, "started_at": now(), "facts": dict(facts)}
     with database.write() as connection:
-        connection.execute(insert(RUN).values(**row))
+        if not (again and tournament.epoch in {run.epoch for run in runs(connection, tournament)}):
+            connection.execute(insert(RUN).values(**row))
 
 
 def runs(connection: Connection, tournament: Tournament) -> list[Run]:

@@ -55,6 +55,11 @@ _PARK = (
     .where(ENTRANT.c.tournament_id == bindparam("of"), ENTRANT.c.position == bindparam("place"))
     .values(parked=bindparam("parked"), parked_why=bindparam("why"))
 )
+_PARKED_FROM = (
+    select(ENTRANT.c.position, ENTRANT.c.parked, ENTRANT.c.parked_why)
+    .where(ENTRANT.c.tournament_id == bindparam("of"), ENTRANT.c.parked >= bindparam("first"))
+    .order_by(ENTRANT.c.parked, ENTRANT.c.position)
+)
 
 RatedGame = tuple[int, tuple[int, ...], Finished]
 """Number, entrants and how it ended, in seat order."""
@@ -160,6 +165,12 @@ def newly_parked(
         why = probation.parked(spec.probation, one) if entrant in playing else ""
         if why:
             yield Parked(entrant, number, why)
+
+
+def parked_from(connection: Connection, tournament_id: int, number: int) -> tuple[Parked, ...]:
+    """Whom the games from that number on have parked, in schedule order."""
+    rows = connection.execute(_PARKED_FROM, {"of": tournament_id, "first": number})
+    return tuple(Parked(row.position, row.parked, row.parked_why) for row in rows)
 
 
 def _parked(tournament_id: int, one: Parked) -> dict[str, Any]:

@@ -126,12 +126,13 @@ class Store:
         """
         return amendments.extend(self.database, tournament, spec)
 
-    def withdraw(self, tournament: Tournament, entrant: int) -> Tournament:
+    def withdraw(self, tournament: Tournament, entrant: int, *, again: bool = False) -> Tournament:
         """Takes an entrant out: its open games are cancelled, what it has played counts.
 
         Args:
             tournament: as the lock gives it.
             entrant: its index in the spec.
+            again: an earlier try ended with AwayError, so it may be out: then nothing is left to do.
 
         Returns:
             The tournament as it is now, finished where nothing is left to play.
@@ -140,7 +141,7 @@ class Store:
             UserError: it is withdrawn already.
             ArenaError: the epoch is stale.
         """
-        return amendments.withdraw(self.database, tournament, entrant)
+        return amendments.withdraw(self.database, tournament, entrant, again=again)
 
     def call_off(self, tournament: Tournament, why: str) -> Tournament:
         """Ends a tournament before its games are played: its entrants are withdrawn, what they have played counts.
@@ -171,9 +172,15 @@ class Store:
         """Fixes Bradley-Terry values for every later reader, in Elo, by name or label of a bot; they shape nothing."""
         descriptions.anchor(self.database, tournament, anchors)
 
-    def begin_run(self, tournament: Tournament, facts: Mapping[str, Any]) -> None:
-        """Writes what the run under this epoch, as the lock gives it, runs with; once."""
-        descriptions.begin_run(self.database, tournament, facts)
+    def begin_run(self, tournament: Tournament, facts: Mapping[str, Any], *, again: bool = False) -> None:
+        """Writes what the run under this epoch, as the lock gives it, runs with; once.
+
+        Args:
+            tournament: as the lock gives it.
+            facts: what it runs with.
+            again: an earlier try ended with AwayError, so they may be there: then nothing is left to do.
+        """
+        descriptions.begin_run(self.database, tournament, facts, again=again)
 
     def lock(self, tournament: Tournament) -> lock.Lock:
         """Takes the tournament for this process; ``.tournament`` of the lock has the new epoch.

@@ -248,6 +248,7 @@ class Recorded:
         stopped: whether the stop rule has ended the tournament: no game is to be played any more.
         needless: whether it was refused because the game was forfeited or taken off meanwhile, which is no error.
         parked: who plays no more since the commit that this result shared; told with one result of a commit.
+            Where that was tried again, perhaps not for the first time.
     """
 
     number: int

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, select
 
 from arena_server.model import Ending, Result, UserError
-from arena_server.store import journal
+from arena_server.store import folding, journal
 from arena_server.store.advancing import advance, update_tournament
 from arena_server.store.database import Database
 from arena_server.store.entries import Entries
@@ -86,8 +86,16 @@ class _Batch:
             advanced = advance(self._connection, self._tournament, self._entries)
             self._stopped, parked = advanced.stopped, advanced.parked
             update_tournament(self._connection, self._tournament, advanced, self._entries)
+        if self._again:
+            parked = self._parked()  # an earlier try may have done it, unheard
         *answers, last = [self._answer(one) for one in recorded]
         return [*answers, replace(last, parked=parked)]
+
+    def _parked(self) -> tuple[Parked, ...]:
+        """Whom this try or an earlier one has parked, and perhaps others whom the first pairing parked before."""
+        first = min(result.assignment.planned.number for result in self._results)
+        seats = len(self._results[0].assignment.planned.seats)
+        return folding.parked_from(self._connection, self._tournament.id, first - (first - 1) % seats)
 
     def _answer(self, recorded: Recorded) -> Recorded:
         """As it is after the stop rule was asked."""

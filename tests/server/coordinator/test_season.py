@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import seasons
 import tiny_game
+from deaf import Deaf
 from on_paper import Paper, Watcher
 
 from arena_server.coordinator import season, served
@@ -118,12 +119,16 @@ class Site:
             registry.retire(self.store.database, entrant.name, entrant.version)
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(season, "TICK", 0.02)
     monkeypatch.setattr(served, "TICK", 0.02)
     monkeypatch.setattr(served, "AWAY", 0.2)
     monkeypatch.setattr(registry, "MAX_VERSIONS_A_DAY", 1000)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(str(tmp_path / "arena.db")) as opened:
         yield opened
 
@@ -203,3 +208,35 @@ def test_a_registry_that_cannot_be_read_any_more_ends_the_season(store: Store, m
     monkeypatch.setattr(registry, "identities", identities)
     with pytest.raises(ArenaError, match="the registry is away"):
         asyncio.run(asyncio.wait_for(site.serve_house(()), 30))
+
+
+def test_a_bot_that_is_taken_out_unheard_ends_no_season(
+    postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    deaf = Deaf(postgres, tmp_path_factory.mktemp("p"))
+
+    async def serve(site: Site, coordinator: Season, here: dict[Entrant, Present]) -> None:
+        for number, bot in enumerate(site.versions):
+            here[Entrant(bot, "1", "")] = Present(Entrant(bot, "1", ""), number, 1)
+        running = asyncio.create_task(coordinator.run())
+        async with asyncio.timeout(60):
+            while not (running.done() or {f"bot{number} 1 is retired" for number in range(3)} <= {*site.watcher.lines}):
+                await asyncio.sleep(0.02)
+                if len(site.watcher.results) > 10 and not deaf.statement:
+                    deaf.statement = b"INSERT INTO amendment"
+                    for number in range(3):
+                        del here[Entrant(f"bot{number}", "1", "")]
+                        await asyncio.to_thread(registry.retire, site.store.database, f"bot{number}", None)
+        coordinator.stop()
+        with suppress(Interrupted):
+            await running
+
+    with deaf as url, Store.open(url) as store:
+        site, guests = Site(store, random.Random(1)), Comers()
+        floor = Floor(tiny_game.GAME, site.executor, (), guests, Seating(TABLES))
+        with store.lock(queries.tournament(store, "season")) as lock:
+            asyncio.run(serve(site, Season(store, lock.tournament, site.watcher, floor), guests.here))
+        assert deaf.lost
+        held = queries.tournament(store, "season")
+        assert len(held.spec.withdrawn) == 3
+        assert verify(store, held).problems == ()

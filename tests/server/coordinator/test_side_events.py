@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import tiny_game
+from deaf import Deaf
 from on_paper import Paper, Watcher
 from sqlalchemy import text
 from tournaments import entrants, tiny_spec
@@ -78,6 +79,19 @@ def test_what_is_open_is_played_on_the_same_tables(beside: Beside) -> None:
     assert beside.finished() == list(NAMES)
     assert beside.executor.most <= 2  # each bot plays two games at once, whatever they belong to
     assert {queries.progress(beside.store, beside.held(name)).finished for name in NAMES} == {6}
+
+
+def test_a_run_that_is_begun_unheard_goes_on(
+    postgres: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_events, "TICK", 0.01)
+    deaf = Deaf(postgres, tmp_path_factory.mktemp("p"), b"INSERT INTO run")
+    with deaf as url, Store.open(url) as store:
+        beside = Beside(store)
+        beside.run()
+        assert deaf.lost
+        assert beside.finished() == list(NAMES)
+        assert {beside.held(name).called_off for name in NAMES} == {""}
 
 
 def test_what_is_made_meanwhile_is_taken_up(beside: Beside) -> None:

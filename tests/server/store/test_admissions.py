@@ -77,6 +77,13 @@ def age(store: Store) -> None:
         connection.execute(update(ADMISSION).values(at=old))
 
 
+def test_a_test_that_was_recorded_unheard_counts_once(opened: Store) -> None:
+    game = lost(opened)
+    for again in (True, True, False):  # the first time it is not there yet; the last is another test
+        admissions.record(opened.database, ADA, "crash", game, again=again)
+    assert admissions.failing(opened.database, ADA).times == 2
+
+
 def test_failures_are_counted_for_a_while_and_by_version(opened: Store) -> None:
     assert admissions.failing(opened.database, ADA) == Failing()
     for number in range(MAX_FAILED):

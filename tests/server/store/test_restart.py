@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psycopg
 import pytest
+from deaf import Deaf
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.game import find
 from arena_server.coordinator import Coordinator, Snapshot
 from arena_server.executors import Running
-from arena_server.model import ArenaError, Assignment, Pairing, Result, UserError
-from arena_server.store import Store
+from arena_server.formats.season import Call
+from arena_server.model import ArenaError, Assignment, Ending, Pairing, Result, UserError
+from arena_server.store import Store, queries
+from arena_server.store.dealing import shuffled
 from arena_server.store.verify import verify
 
 
@@ -171,66 +172,13 @@ def test_a_stage_that_was_committed_unheard_is_not_planned_twice(url: str) -> No
             store.add_stage(*stage)
 
 
-@dataclass
-class Deaf:
-    """A proxy in front of the server's socket: once, the answer to the commit of a stage's games does not come through.
-
-    Attributes:
-        planning: whether that commit is on its way.
-        lost: whether it has happened.
-    """
-
-    target: Path
-    folder: Path
-    planning: bool = False
-    lost: bool = False
-
-    def serve(self) -> None:
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.folder / self.target.name))
-        self.listener.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
-
-    def _carry(self, client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as server:
-            server.connect(str(self.target))
-            answers = threading.Thread(target=self._pump, args=(server, client), daemon=True)
-            answers.start()
-            self._pump(client, server)
-            answers.join()
-
-    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                self.planning |= b"INSERT INTO game" in data
-                if self.planning and not self.lost and b"C\0\0\0\x0bCOMMIT\0" in data:  # the server's answer
-                    self.lost = True
-                    break
-                sink.sendall(data)
-        for end in (source, sink):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-
 def test_a_connection_lost_during_the_commit_of_a_stage_costs_nothing(
-    server: str, postgres: str, tmp_path_factory: pytest.TempPathFactory
+    postgres: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """The stage is there, and nobody heard of it."""
     spec = patchwork_spec(4, 2, format="swiss", rounds=2)
-    proxy = Deaf(Path(server.partition("host=")[2]) / ".s.PGSQL.5432", tmp_path_factory.mktemp("p"))
-    proxy.serve()
-    url = f"{postgres.partition('host=')[0]}host={proxy.folder}"
-    with Store.open(url) as store, store.lock(store.enter(spec).tournament) as lock:
+    proxy = Deaf(postgres, tmp_path_factory.mktemp("p"), b"INSERT INTO game")
+    with proxy as url, Store.open(url) as store, store.lock(store.enter(spec).tournament) as lock:
         paper = OnPaper(Playing(store, lock, find("patchwork")))
 
         async def main() -> None:
@@ -242,7 +190,6 @@ def test_a_connection_lost_during_the_commit_of_a_stage_costs_nothing(
         assert sorted(paper.given) == list(range(1, 9))
         report = verify(store, store.enter(spec).tournament)
         assert report.ok, report.problems
-    proxy.close()
 
 
 def test_what_was_committed_unheard_is_not_refused_the_second_time(url: str) -> None:
@@ -256,3 +203,32 @@ def test_what_was_committed_unheard_is_not_refused_the_second_time(url: str) -> 
         assert store.record([first])[0].refused == "game 1 is finished already"
         assert store.progress(playing.tournament).finished == 2
         assert verify(store, playing.tournament).ok
+
+
+def test_whom_a_commit_has_parked_unheard_the_second_time_tells(url: str) -> None:
+    """By either game of a pairing: what a server plays counts once both are over."""
+    for spec in (tiny_spec(4, 24), replace(patchwork_spec(4, 6, seed=None), format="season", games=2)):
+        with Store.open(url) as store:
+            playing = Playing(store, store.lock(store.enter(spec, new=True).tournament), find(spec.game))
+            pairings = [Pairing(tuple(range(spec.seats)))] * 2
+            given = shuffled(playing.tournament.at(1), playing.game, 1, [spec.deals] * 2)
+            store.add_stage(playing.tournament, 1, pairings, given, call=Call(1, 0, ()))
+            failed = [
+                playing.forfeit(one, one.planned.letters[one.planned.seats.index(0)], Ending.START_FAILURE, plies=0)
+                for one in playing.assignments()
+            ]
+            for results in (failed[3:], failed[:2], failed[2:3]):
+                told = [one.parked for one in store.record(results)]
+                assert [one.parked for one in store.record(results, again=True)] == told
+            assert [(one.entrant, one.number) for one in told[-1]] == [(0, 3)]
+
+
+def test_what_was_begun_or_ended_unheard_is_not_done_twice(url: str) -> None:
+    with Store.open(url) as store, store.lock(store.enter(tiny_spec(4)).tournament) as lock:
+        for again in (True, True):  # the first time it is not there yet
+            store.begin_run(lock.tournament, {"pid": 1}, again=again)
+            held = store.withdraw(lock.tournament, 2, again=again)
+        assert [run.facts for run in queries.runs(store, held)] == [{"pid": 1}]
+        assert (len(held.terms), [entrant for entrant, _ in held.spec.withdrawn]) == (2, [2])
+        with pytest.raises(UserError, match="withdrawn already"):
+            store.withdraw(lock.tournament, 2)
