@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import IntegrityError
 
 from arena_server import formats
 from arena_server.model import Entrant, Purpose, Spec, UserError, labels
@@ -36,26 +37,40 @@ def challenge(database: Database, bots: Sequence[str], games: int) -> Tournament
         UserError: no such bot, a retired one, the same one twice, a number of games that cannot be played, or over a
             quota.
     """
-    with database.write() as connection:
-        spec, house = _season(connection)
-        entrants = tuple(_entrant(connection, bot, house) for bot in bots)
-        spec = replace(spec, entrants=entrants, format="match", games=games, beside=Purpose.CHALLENGE)
-        formats.plan(spec, ())
-        if games > MAX_GAMES:
-            raise UserError("number of games", games, f"a challenge has {MAX_GAMES} at most")
-        _check_quotas(connection, entrants)
-        return tournaments.create(connection, spec, _name(connection))
+    try:
+        with database.write() as connection:
+            return _challenge(connection, bots, games)
+    except IntegrityError:  # on a server, a command made a tournament of that name at the same moment
+        with database.write() as connection:
+            return _challenge(connection, bots, games)
+
+
+def _challenge(connection: Connection, bots: Sequence[str], games: int) -> Tournament:
+    """The same within a transaction."""
+    spec, house = _season(connection)
+    entrants = tuple(_entrant(connection, bot, house) for bot in bots)
+    spec = replace(spec, entrants=entrants, format="match", games=games, beside=Purpose.CHALLENGE)
+    formats.plan(spec, ())
+    if games > MAX_GAMES:
+        raise UserError("number of games", games, f"a challenge has {MAX_GAMES} at most")
+    _check_quotas(connection, entrants)
+    return tournaments.create(connection, spec, _name(connection))
 
 
 def _season(connection: Connection) -> tuple[Spec, tuple[Entrant, ...]]:
-    """How the season is played that a server played last, and the house bots of that server."""
+    """How the season is played that a server played last, and the house bots of that server.
+
+    Held until the end of the transaction: one challenge is made after the other, so that quotas and names hold.
+    """
     query = (
         select(TOURNAMENT.c.contract, RUN.c.facts)
         .join(RUN, RUN.c.tournament_id == TOURNAMENT.c.id)
         .where(TOURNAMENT.c.purpose == Purpose.SEASON)
         .order_by(RUN.c.started_at.desc(), TOURNAMENT.c.id.desc(), RUN.c.epoch.desc())
+        .limit(1)
+        .with_for_update(of=TOURNAMENT)
     )
-    row = connection.execute(query.limit(1)).one_or_none()
+    row = connection.execute(query).one_or_none()
     if row is None:
         raise UserError("no season was played here: a challenge goes by its rules", "", "start one with `arena serve`")
     held = contracts.spec_of(row.contract)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena_server.model import Entrant, Identity, UserError
@@ -221,6 +221,7 @@ def new_token(database: Database, bot: str, *, instead: bool = False) -> str:
         found = _found(connection, bot)
         if found.owner_key == HOUSE:
             raise UserError("the server launches this bot itself", found.name, "it needs no token")
+        _hold(connection, BOT, found.id)
         if instead:
             _revoke(connection, found.id, "")
         elif _count(connection, TOKEN.c.bot_id == found.id, TOKEN.c.revoked_at.is_(None)) >= MAX_TOKENS:
@@ -370,12 +371,18 @@ def _new_token(connection: Connection, bot_id: int) -> str:
 
 
 def _check_quotas(connection: Connection, owner_id: int, owner: str, *, new: bool) -> None:
+    _hold(connection, OWNER, owner_id)
     if new and _count(connection, BOT.c.owner_id == owner_id) >= MAX_BOTS:
         raise UserError(f"{owner} has {MAX_BOTS} bots", "", "give one of them a new version instead")
     since = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
     mine = select(BOT.c.id).where(BOT.c.owner_id == owner_id)
     if _count(connection, VERSION.c.bot_id.in_(mine), VERSION.c.created_at > since) >= MAX_VERSIONS_A_DAY:
         raise UserError(f"{owner} has added {MAX_VERSIONS_A_DAY} versions within a day", "", "come again tomorrow")
+
+
+def _hold(connection: Connection, table: Table, number: int) -> None:
+    """Until the end of the transaction nobody else asks for what has a quota there."""
+    connection.execute(select(table.c.id).where(table.c.id == number).with_for_update())
 
 
 def _check_name(what: str, name: str) -> None:

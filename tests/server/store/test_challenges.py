@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
 from arena_server.model import Entrant, Purpose, Spec, TimeControl, UserError
-from arena_server.store import Store, queries, registry
+from arena_server.store import Store, queries, registry, tournaments
 from arena_server.store.challenges import MAX_OPEN_OF_A_BOT, challenge
 from arena_server.store.verify import verify
 
@@ -95,6 +99,36 @@ def test_what_cannot_be_played_is_refused(store: Store, bots: list[str], games: 
 def test_without_a_season_there_are_no_rules(url: str) -> None:
     with Store.open(url) as empty, pytest.raises(UserError, match="no season was played here"):
         challenge(empty.database, ["ada", "bob"], 2)
+
+
+def test_many_challenges_at_once_keep_to_names_and_quotas(store: Store) -> None:
+    begin = Barrier(8)
+
+    def ask(_number: int) -> str:
+        begin.wait()
+        try:
+            return challenge(store.database, ["ada", "bob"], 2).name
+        except UserError as error:
+            return error.what
+
+    with ThreadPoolExecutor(8) as threads:
+        told = Counter(threads.map(ask, range(8)))
+    made = {f"challenge-{number}": 1 for number in range(1, MAX_OPEN_OF_A_BOT + 1)}
+    refused = {
+        name: told.pop(name, 0) for name in (f"{bot} has {MAX_OPEN_OF_A_BOT} open challenges" for bot in ("Ada", "bob"))
+    }
+    assert told == made
+    assert sum(refused.values()) == 8 - MAX_OPEN_OF_A_BOT
+
+
+def test_a_name_that_a_command_takes_at_the_same_moment(store: Store) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        with store.database.write() as connection:
+            tournaments.create(connection, SEASON, "challenge-1")
+            asked = thread.submit(challenge, store.database, ["ada", "bob"], 2)
+            with suppress(TimeoutError):
+                asked.result(0.3)  # it waits for what becomes of that one
+        assert asked.result().name == "challenge-2"
 
 
 def test_what_is_over_counts_no_more(store: Store) -> None:

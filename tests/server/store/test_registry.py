@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from threading import Barrier
 
 import pytest
 from sqlalchemy import select
@@ -89,6 +93,29 @@ def test_quotas(store: Store) -> None:
         registry.new_token(store.database, "ada")
     with pytest.raises(UserError, match="tokens"):
         registry.new_token(store.database, "ada")
+
+
+def test_quotas_hold_for_many_at_once(url: str) -> None:
+    with Store.open(url) as store, ThreadPoolExecutor(8) as threads:
+        registry.add(store.database, "ada", "0", "team")
+        begin = Barrier(8)
+
+        def at_once(ask: Callable[[int], object], number: int) -> int:
+            begin.wait()
+            with suppress(UserError):
+                ask(number)
+                return 1
+            return 0
+
+        def add(number: int) -> None:
+            registry.add(store.database, "ada", f"1.{number}", "team")
+
+        def new_token(_number: int) -> None:
+            registry.new_token(store.database, "ada")
+
+        added = [sum(threads.map(partial(at_once, add), range(first, first + 8))) for first in (0, 8)]
+        assert sum(added) == registry.MAX_VERSIONS_A_DAY - 1
+        assert sum(threads.map(partial(at_once, new_token), range(8))) == registry.MAX_TOKENS
 
 
 def test_the_house_keeps_its_names(store: Store) -> None:
