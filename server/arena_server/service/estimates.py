@@ -12,6 +12,7 @@ from arena_server.ratings.analysis import analyse
 from arena_server.ratings.estimates import Estimate
 from arena_server.store import Progress, Standing, Store, Tournament, anchors, queries
 from arena_server.store.anchors import Anchors
+from arena_server.store.samples import Selection
 from arena_server.store.standings import Key
 
 MAX_GAMES = 5_000
@@ -81,19 +82,15 @@ class Estimates:
         if not self._busy.acquire(blocking=False):
             raise ArenaError("Bradley-Terry ratings are being computed", tournament.name, "ask again in a moment")
         try:
-            found = self._fitted(tournament)
+            found = self._fitted(tournament.name)
             self._known = {tournament.name: (time.monotonic(), found)}
         finally:
             self._busy.release()
         return found
 
-    def _fitted(self, tournament: Tournament) -> Estimated:
-        progress, bots = queries.progress(self._store, tournament), len(tournament.spec.entrants)
-        if progress.folded > MAX_GAMES or bots > MAX_BOTS:
-            what = f"Bradley-Terry ratings are served up to {MAX_GAMES} games of {MAX_BOTS} bots"
-            fix = "`arena leaderboard --full` computes them where the database is"
-            raise UserError(what, f"{tournament.name} has {progress.folded} of {bots}", fix)
-        selection = queries.selection(self._store, tournament)
+    def _fitted(self, name: str) -> Estimated:
+        selection = self._selection(name)
+        tournament = selection.board.tournament
         fixed = anchors.holding(tournament, selection.games, {})
         strengths = analyse(selection.games, tournament.spec, resample=False, anchors=fixed).strengths
         by_place = {row.position: row for row in selection.board.standings}
@@ -106,6 +103,17 @@ class Estimates:
             keys,
             anchors.told(tournament, fixed),
         )
+
+    def _selection(self, name: str) -> Selection:
+        """All rated games, of the moment at which there are few enough."""
+        with self._store.frozen() as store:
+            tournament = queries.tournament(store, name)
+            progress, bots = queries.progress(store, tournament), len(tournament.spec.entrants)
+            if progress.folded > MAX_GAMES or bots > MAX_BOTS:
+                what = f"Bradley-Terry ratings are served up to {MAX_GAMES} games of {MAX_BOTS} bots"
+                fix = "`arena leaderboard --full` computes them where the database is"
+                raise UserError(what, f"{tournament.name} has {progress.folded} of {bots}", fix)
+            return queries.selection(store, tournament)
 
 
 def order(key: Key) -> tuple[float, int]:

@@ -249,7 +249,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         )
 
     def _games(self, request: pb.ListGamesRequest) -> pb.ListGamesResponse:
-        held, limit = self._held(request.tournament), _size("games", request.page_size)
+        limit = _size("games", request.page_size)
         choice = Choice(
             bot=request.bot or None,
             opponent=request.opponent or None,
@@ -258,6 +258,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         )
         after = min(request.after, MAX_NUMBER)
         with self._store.frozen() as store:
+            held = queries.tournament(store, request.tournament or None)
             page = queries.page(store, held, choice, after=after, limit=limit, hidden=self._hidden(store, held))
         return pb.ListGamesResponse(
             tournament=held.name,

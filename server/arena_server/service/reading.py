@@ -174,7 +174,8 @@ class StoreReader:
 
     def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
         """The standings, all of one moment; of a season those of its active versions, or of all."""
-        return queries.leaderboard(self._store, queries.tournament(self._store, name), all_versions=all_versions)
+        with self._store.frozen() as store:
+            return queries.leaderboard(store, queries.tournament(store, name), all_versions=all_versions)
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
@@ -191,7 +192,8 @@ class StoreReader:
 
     def selection(self, name: str | None, sample: Sample) -> Selection:
         """The rated games of a sample, and the standings by them, with every entrant."""
-        return queries.selection(self._store, queries.tournament(self._store, name), sample)
+        with self._store.frozen() as store:
+            return queries.selection(store, queries.tournament(store, name), sample)
 
     def bot(self, name: str | None, bot: str, *, before: int | None, limit: int) -> BotPage:
         """What is known of an entrant, and so many of its games before a number; a page may hold fewer."""
@@ -207,12 +209,13 @@ class StoreReader:
 
     def games(self, name: str | None, choice: Choice, *, after: int, limit: int) -> tuple[str, Page]:
         """The tournament's name, and as many games behind a number as there are, up to a limit."""
-        held = queries.tournament(self._store, name)
+        name = queries.tournament(self._store, name).name
 
         def page(after: int, limit: int) -> Page:
-            return queries.page(self._store, held, choice, after=after, limit=limit)
+            with self._store.frozen() as store:  # with the bots that have joined since the page before
+                return queries.page(store, queries.tournament(store, name), choice, after=after, limit=limit)
 
-        return held.name, filled(page, after=after, limit=limit)
+        return name, filled(page, after=after, limit=limit)
 
     def game(self, text: str) -> tuple[GameRecord, Result]:
         """The game that a text names, and what its record leaves out."""
