@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, select
+from sqlalchemy import CompoundSelect, Connection, Select, func, select, union_all
 
 from arena_engine.record import GameRecord
 from arena_server.formats import active
@@ -23,11 +23,13 @@ from arena_server.store.samples import Sample, Selection
 from arena_server.store.standings import Key
 from arena_server.store.store import Store
 from arena_server.store.tables import ATTEMPT, GAME, SEAT, TOURNAMENT
-from arena_server.store.tournaments import BESIDE, NEWEST_FIRST, find, load
+from arena_server.store.tournaments import NEWEST_FIRST, find, load
 from arena_server.store.views import GameStatus, Leaderboard, Progress, Run, Season, Standing, Tournament
 
-_MAIN = TOURNAMENT.c.purpose.not_in(BESIDE)
-_NEWEST = NEWEST_FIRST.where(_MAIN).limit(1)  # built once: it is asked for most often
+_MAIN = [purpose for purpose in Purpose if not purpose.beside]
+_LISTED = [purpose for purpose in Purpose if purpose is not Purpose.CHALLENGE]
+_COMPARED = 1000  # names at most that a wrong one is compared with: it takes its time for each
+_SEVERAL = 5  # names that are told where one could be several
 _LAST = ATTEMPT.c.attempt == GAME.c.attempt
 _GAME_ID = re.compile(r"(?:(?P<tournament>[^/]+)/)?(?P<number>\d{1,9})(?:\.(?P<attempt>\d{1,9}))?")
 
@@ -74,9 +76,8 @@ def tournaments(
         before: only those that are older than this one.
         limit: only so many.
     """
-    these = TOURNAMENT.c.purpose != Purpose.CHALLENGE if purpose is None else TOURNAMENT.c.purpose == purpose
     with store.database.read() as connection:
-        return _newest_first(connection, these, before, limit)
+        return load(connection, _newest(_LISTED if purpose is None else [purpose], before, limit), public=True)
 
 
 def served(store: Store) -> set[str]:
@@ -94,7 +95,7 @@ def tournament(store: Store, name: str | None = None) -> Tournament:
     """
     with store.database.read() as connection:
         if name is None:
-            found = next(iter(load(connection, _NEWEST, public=True)), None)
+            found = next(iter(load(connection, _LAST_STARTED, public=True)), None)
         else:
             found = find(connection, name, public=True)
         known = _names(connection) if found is None else []
@@ -335,23 +336,34 @@ def _legible(game_id: str) -> Iterator[None]:
         ) from None
 
 
-def _newest_first(
-    connection: Connection, these: ColumnElement[bool], before: Tournament | None = None, limit: int | None = None
-) -> list[Tournament]:
-    query = NEWEST_FIRST.where(these).limit(limit)
-    if before is not None:
-        query = query.where(TOURNAMENT.c.id < before.id)
-    return load(connection, query, public=True)
+def _newest(purposes: Iterable[Purpose], before: Tournament | None = None, limit: int | None = None) -> Select[Any]:
+    """Those that are played for one of these, the newest first."""
+    return NEWEST_FIRST.where(TOURNAMENT.c.id.in_(_numbers(purposes, before, limit))).limit(limit)
+
+
+def _numbers(
+    purposes: Iterable[Purpose], before: Tournament | None = None, limit: int | None = None
+) -> CompoundSelect[Any]:
+    """The newest of each purpose, by its own part of an index: others may be very many."""
+    older = () if before is None else (TOURNAMENT.c.id < before.id,)
+    numbers = select(TOURNAMENT.c.id).order_by(TOURNAMENT.c.id.desc()).limit(limit)
+    each = (numbers.where(TOURNAMENT.c.purpose == purpose, *older).subquery() for purpose in purposes)
+    return union_all(*(select(one.c.id) for one in each))
+
+
+_LAST_STARTED = _newest(_MAIN, limit=1)  # built once: it is asked for most often
 
 
 def _names(connection: Connection) -> list[str]:
-    return list(connection.execute(select(TOURNAMENT.c.name).order_by(TOURNAMENT.c.id.desc())).scalars())
+    """The newest of those that are listed unasked."""
+    listed = TOURNAMENT.c.id.in_(_numbers(_LISTED, limit=_COMPARED))
+    return list(connection.execute(select(TOURNAMENT.c.name).where(listed).order_by(TOURNAMENT.c.id.desc())).scalars())
 
 
 def _last(store: Store) -> GameRef:
     """Of the newest tournament that has a record and is no side event."""
     with store.database.read() as connection:
-        for held in _newest_first(connection, _MAIN):
+        for held in load(connection, _newest(_MAIN), public=True):
             number = _last_number(connection, held.id)
             if number is not None:
                 return GameRef(held, number)
@@ -370,10 +382,18 @@ def _last_number(connection: Connection, tournament_id: int) -> int | None:
 
 
 def _by_prefix(store: Store, beginning: str) -> Tournament:
-    key = beginning.casefold()
+    """The tournament of that name, else the only one whose name begins so."""
     with store.database.read() as connection:
-        found = [name for name in _names(connection) if name.casefold().startswith(key)]
-    exact = [name for name in found if name.casefold() == key]
-    if len(exact or found) > 1:
-        raise UserError("the name could be one of several", repr(beginning), ", ".join(found[:5]))
-    return tournament(store, (exact or found or [beginning])[0])
+        exact = find(connection, beginning, public=True)
+        found = [] if exact else _beginning(connection, beginning.casefold())
+    if len(found) > 1:
+        raise UserError("the name could be one of several", repr(beginning), ", ".join(found))
+    return exact or tournament(store, found[0] if found else beginning)
+
+
+def _beginning(connection: Connection, key: str) -> list[str]:
+    """A few of the names that begin so; looked for in the index alone, as rows are large."""
+    name_key = TOURNAMENT.c.name_key
+    keys = select(name_key).where(func.substr(name_key, 1, len(key)) == key).limit(_SEVERAL)
+    names = select(TOURNAMENT.c.name).where(name_key.in_(keys)).order_by(TOURNAMENT.c.id.desc())
+    return list(connection.execute(names).scalars())

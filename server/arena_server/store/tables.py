@@ -15,7 +15,10 @@ from sqlmodel import Field, SQLModel
 class Tournament(SQLModel, table=True):
     """A contract and how far it was played."""
 
-    __table_args__ = (Index("tournament_by_purpose", "purpose", "status"),)
+    __table_args__ = (
+        Index("tournament_by_purpose", "purpose", "status"),
+        Index("tournament_by_age", "purpose", "id"),
+    )
 
     id: int | None = Field(default=None, primary_key=True)
     name: str

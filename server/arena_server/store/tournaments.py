@@ -137,7 +137,7 @@ def side_events(database: Database) -> list[SideEvent]:
     """Those that are not finished; see ``Store.side_events``."""
     query = (
         select(TOURNAMENT.c.id, TOURNAMENT.c.name)
-        .where(TOURNAMENT.c.purpose.in_(BESIDE), TOURNAMENT.c.status != Status.FINISHED)
+        .where(TOURNAMENT.c.purpose.in_(BESIDE), TOURNAMENT.c.status.in_((Status.PLANNED, Status.RUNNING)))
         .order_by(TOURNAMENT.c.id)
     )
     with database.read() as connection:

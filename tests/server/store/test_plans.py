@@ -13,17 +13,18 @@ from itertools import count
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.game import find
 from arena_server.formats.season import Call, Here
-from arena_server.model import Ending, Pairing
+from arena_server.model import Ending, Pairing, UserError
 from arena_server.service.reading import StoreReader
 from arena_server.store import Lock, Store, queries, seasons
 from arena_server.store.lists import Choice
 from arena_server.store.schedule import planned_games
 from arena_server.store.standings import Key
+from arena_server.store.tables import TOURNAMENT
 
 CHOICES = [
     Choice(),
@@ -151,6 +152,49 @@ def postgres_faults(connection: Any, statement: str, parameters: Any) -> list[st
     connection.exec_driver_sql("SET LOCAL enable_bitmapscan = off")
     rows = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).all()
     return [row[0] for row in rows if re.search(rf"Seq Scan on {LARGE}\b", row[0])]
+
+
+def test_no_query_walks_over_challenges(url: str) -> None:
+    """Anybody with a token adds to them."""
+    with Store.open(url) as store:
+        begin(store, patchwork_spec(2, 2), name="nightly").lock.release()
+        with store.database.write() as connection:
+            add_challenges(connection, 3000)
+        with statements(store) as seen:
+            assert queries.tournament(store).name == "nightly"
+            assert [held.name for held in queries.tournaments(store, limit=2)] == ["nightly"]
+            assert queries.find_game(store, "NIGHTLY/1").id == "nightly/1"
+            with pytest.raises(UserError, match="did you mean nightly"):
+                queries.tournament(store, "nigthly")
+            assert store.side_events() == []
+        with store.database.read() as connection:
+            plans = {statement: plan(connection, statement, asked_for) for statement, asked_for in seen}
+    walk = r"SCAN tournament\b|Seq Scan on tournament\b|Scan Backward using tournament_pkey"
+    assert len(plans) == 5
+    assert not {statement: steps for statement, steps in plans.items() if re.search(walk, "\n".join(steps))}
+
+
+def add_challenges(connection: Connection, number: int) -> None:
+    """Finished ones, newer than all others."""
+    these = {
+        "name": "'challenge-' || i",
+        "name_key": "'challenge-' || i",
+        "purpose": "'challenge'",
+        "status": "'finished'",
+    }
+    others = [column.name for column in TOURNAMENT.c if column.name not in {*these, "id"}]
+    connection.exec_driver_sql(
+        f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {number}) "
+        f"INSERT INTO tournament ({', '.join([*these, *others])}) "
+        f"SELECT {', '.join([*these.values(), *others])} FROM tournament, n"
+    )
+    if connection.dialect.name == "postgresql":  # as it does by itself; nobody does for SQLite
+        connection.exec_driver_sql("ANALYZE")
+
+
+def plan(connection: Connection, statement: str, parameters: Any) -> list[str]:
+    explain = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN"
+    return [row[-1] for row in connection.exec_driver_sql(f"{explain} {statement}", parameters)]
 
 
 def test_a_walk_would_be_seen(url: str) -> None:

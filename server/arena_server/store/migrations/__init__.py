@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 
 from arena_server.model import UserError
 
-HEAD = "0016"
+HEAD = "0017"
 """The newest version; a test compares it with the folder ``versions`` and with ``tables``."""
 VERSION_TABLE = "arena_schema"
 _LOCK = 0x6172656E61  # "arena": migrations of one PostgreSQL database wait for each other
