@@ -190,6 +190,7 @@ class Tournament(_message.Message):
     PROGRESS_FIELD_NUMBER: _builtins.int
     ANCHORS_FIELD_NUMBER: _builtins.int
     CALLED_OFF_FIELD_NUMBER: _builtins.int
+    WATERMARK_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name."""
     public_seed: _builtins.bool
@@ -214,6 +215,8 @@ class Tournament(_message.Message):
     """When it was finished."""
     called_off: _builtins.str
     """Why it ended before its games were played; empty where it did not. What it is played for is in the contract."""
+    watermark: _builtins.int
+    """Number of the last game that the ratings include or pass over."""
     @_builtins.property
     def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Terms]:
         """Those that it began with, then those of each amendment; each hold until the next."""
@@ -249,10 +252,11 @@ class Tournament(_message.Message):
         progress: Global___Progress | None = ...,
         anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
         called_off: _builtins.str = ...,
+        watermark: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchors", b"anchors", "called_off", b"called_off", "chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchors", b"anchors", "called_off", b"called_off", "chain_head", b"chain_head", "chain_length", b"chain_length", "created", b"created", "finished", b"finished", "name", b"name", "progress", b"progress", "public_seed", b"public_seed", "ratings", b"ratings", "started", b"started", "status", b"status", "stopped", b"stopped", "sums_json", b"sums_json", "tags", b"tags", "terms", b"terms", "watermark", b"watermark"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -471,6 +475,7 @@ class GetLeaderboardRequest(_message.Message):
     PAGE_FIELD_NUMBER: _builtins.int
     ALL_VERSIONS_FIELD_NUMBER: _builtins.int
     FRESH_FIELD_NUMBER: _builtins.int
+    WITH_STATE_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     rating: Global___Rating.ValueType
@@ -483,6 +488,8 @@ class GetLeaderboardRequest(_message.Message):
     """Whether of a season earlier versions of its bots are wanted, too, and those that are retired."""
     fresh: _builtins.bool
     """Whether it must be made after it is asked for; usually it may be a second old."""
+    with_state: _builtins.bool
+    """Whether the tournament as of the same moment is wanted, too."""
     def __init__(
         self,
         *,
@@ -492,10 +499,11 @@ class GetLeaderboardRequest(_message.Message):
         page: _builtins.str = ...,
         all_versions: _builtins.bool = ...,
         fresh: _builtins.bool = ...,
+        with_state: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_versions", b"all_versions", "fresh", b"fresh", "page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_versions", b"all_versions", "fresh", b"fresh", "page", b"page", "page_size", b"page_size", "rating", b"rating", "tournament", b"tournament", "with_state", b"with_state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -536,6 +544,7 @@ class GetLeaderboardResponse(_message.Message):
     APPROXIMATED_FIELD_NUMBER: _builtins.int
     ANCHORS_FIELD_NUMBER: _builtins.int
     HIDDEN_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     next_page: _builtins.str
@@ -564,6 +573,10 @@ class GetLeaderboardResponse(_message.Message):
     def anchors(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """Of Bradley-Terry: the bots by label whose values are fixed, in Elo; none: the mean of all that played is 0."""
 
+    @_builtins.property
+    def state(self) -> Global___Tournament:
+        """The tournament as of the same moment; absent unless asked for."""
+
     def __init__(
         self,
         *,
@@ -576,10 +589,11 @@ class GetLeaderboardResponse(_message.Message):
         approximated: _abc.Iterable[_builtins.int] | None = ...,
         anchors: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
         hidden: _builtins.int = ...,
+        state: Global___Tournament | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "state", b"state"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "anchors", b"anchors", "approximated", b"approximated", "chain_length", b"chain_length", "hidden", b"hidden", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abandoned", b"abandoned", "anchors", b"anchors", "approximated", b"approximated", "chain_length", b"chain_length", "hidden", b"hidden", "next_page", b"next_page", "progress", b"progress", "standings", b"standings", "state", b"state", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -937,6 +951,7 @@ class GetBotRequest(_message.Message):
     BOT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
+    WITH_STATE_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     bot: _builtins.str
@@ -945,6 +960,8 @@ class GetBotRequest(_message.Message):
     """Games of a page: usually 20, at most 100."""
     before: _builtins.int
     """Only games before this number; 0: from the last one on."""
+    with_state: _builtins.bool
+    """Whether the tournament as of the same moment is wanted, too."""
     def __init__(
         self,
         *,
@@ -952,10 +969,11 @@ class GetBotRequest(_message.Message):
         bot: _builtins.str = ...,
         page_size: _builtins.int = ...,
         before: _builtins.int = ...,
+        with_state: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "page_size", b"page_size", "tournament", b"tournament", "with_state", b"with_state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -971,6 +989,8 @@ class GetBotResponse(_message.Message):
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_BEFORE_FIELD_NUMBER: _builtins.int
     CHAIN_LENGTH_FIELD_NUMBER: _builtins.int
+    OPPONENTS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
     next_before: _builtins.int
     """`before` of the next page; 0: this is the last."""
     chain_length: _builtins.int
@@ -983,6 +1003,14 @@ class GetBotResponse(_message.Message):
     def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotGame]:
         """Its rated games, the last one first."""
 
+    @_builtins.property
+    def opponents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Cell]:
+        """Its row of the crosstable."""
+
+    @_builtins.property
+    def state(self) -> Global___Tournament:
+        """The tournament as of the same moment; absent unless asked for."""
+
     def __init__(
         self,
         *,
@@ -990,10 +1018,12 @@ class GetBotResponse(_message.Message):
         games: _abc.Iterable[Global___BotGame] | None = ...,
         next_before: _builtins.int = ...,
         chain_length: _builtins.int = ...,
+        opponents: _abc.Iterable[Global___Cell] | None = ...,
+        state: Global___Tournament | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing", "state", b"state"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_length", b"chain_length", "games", b"games", "next_before", b"next_before", "standing", b"standing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_length", b"chain_length", "games", b"games", "next_before", b"next_before", "opponents", b"opponents", "standing", b"standing", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1376,24 +1406,30 @@ class GetCrosstableRequest(_message.Message):
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     FIRST_FIELD_NUMBER: _builtins.int
+    WATERMARK_FIELD_NUMBER: _builtins.int
     tournament: _builtins.str
     """Name of the tournament."""
     page_size: _builtins.int
     """Rows of a page: usually 20, at most 50."""
     first: _builtins.int
     """Only rows from this place in the contract on."""
+    watermark: _builtins.int
+    """Only games up to this number, a tournament's `watermark`: pages with the same one belong together."""
     def __init__(
         self,
         *,
         tournament: _builtins.str = ...,
         page_size: _builtins.int = ...,
         first: _builtins.int = ...,
+        watermark: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_watermark", b"_watermark", "watermark", b"watermark"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first", b"first", "page_size", b"page_size", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_watermark", b"_watermark", "first", b"first", "page_size", b"page_size", "tournament", b"tournament", "watermark", b"watermark"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__watermark: _TypeAlias = _typing.Literal["watermark"]  # noqa: Y015
+    _WhichOneofArgType__watermark: _TypeAlias = _typing.Literal["_watermark", b"_watermark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__watermark) -> _WhichOneofReturnType__watermark | None: ...
 
 Global___GetCrosstableRequest: _TypeAlias = GetCrosstableRequest  # noqa: Y015
 

@@ -191,6 +191,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             abandoned=board.remarks.abandoned,
             approximated=board.remarks.approximated,
             hidden=board.hidden,
+            state=messages.tournament_message(held, board.progress) if request.with_state else None,
         )
 
     def _estimated(self, request: pb.GetLeaderboardRequest) -> pb.GetLeaderboardResponse:
@@ -207,6 +208,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
             chain_length=found.tournament.chain_length,
             anchors=found.anchors,
             hidden=len(whole.keys) - len(found.keys),
+            state=messages.tournament_message(found.tournament, found.progress) if request.with_state else None,
         )
         for place in range(first, min(first + limit, len(found.keys))):
             row, estimate = replace(found.standings[place], rank=place + 1), found.estimates[place]
@@ -224,11 +226,14 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
             page = bot_page(store, held, request.bot, before=before, limit=limit)
+            progress = queries.progress(store, held) if request.with_state else None
         return pb.GetBotResponse(
             standing=messages.standing_message(page.standing),
             games=[messages.bot_game_message(game) for game in page.games],
             next_before=page.following or 0,
             chain_length=held.chain_length,
+            opponents=messages.cell_messages(page.opponents),
+            state=None if progress is None else messages.tournament_message(held, progress),
         )
 
     def _details(self, request: pb.GetDetailsRequest) -> pb.GetDetailsResponse:
@@ -284,6 +289,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
     def _crosstable(self, request: pb.GetCrosstableRequest) -> pb.GetCrosstableResponse:
         limit, ends = _size("cells", request.page_size), time.monotonic() + PAGE_S
+        last = min(request.watermark, MAX_NUMBER) if request.HasField("watermark") else None
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
             page = pb.GetCrosstableResponse(tournament=held.name, chain_length=held.chain_length)
@@ -292,7 +298,7 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
                 if row - rows.start >= limit or time.monotonic() > ends or page.ByteSize() > PAGE_BYTES:
                     page.next_first = row
                     break
-                page.cells.extend(messages.cell_messages(queries.crosstable(store, held, [row])))
+                page.cells.extend(messages.cell_messages(queries.crosstable(store, held, [row], last)))
         return page
 
     def _chain(self, request: pb.GetChainRequest) -> pb.GetChainResponse:

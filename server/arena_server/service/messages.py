@@ -50,6 +50,7 @@ def tournament_message(held: Tournament, progress: Progress) -> pb.Tournament:
         called_off=held.called_off,
         progress=progress_message(progress),
         anchors=held.anchors,
+        watermark=held.watermark,
     )
 
 
@@ -74,6 +75,7 @@ def tournament_of(message: pb.Tournament) -> tuple[Tournament, Progress]:
         tags=tuple(message.tags),
         called_off=message.called_off,
         anchors=dict(message.anchors),
+        watermark=message.watermark,
     )
     return held, progress_of(message.progress)
 

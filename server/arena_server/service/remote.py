@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
 
@@ -24,8 +24,6 @@ from arena_server.store.views import Leaderboard, Remarks
 
 TRIES = 10
 """How often standings that moved while they were read are read again."""
-
-_Answer = TypeVar("_Answer")
 
 
 class RemoteReader(Dialled):
@@ -48,7 +46,11 @@ class RemoteReader(Dialled):
 
     def leaderboard(self, name: str | None, *, all_versions: bool = False) -> Leaderboard:
         """The standings, all of one moment; of a season those of its active versions, or of all."""
-        return self._settled(lambda: self._leaderboard(name, all_versions=all_versions))
+        for _ in range(TRIES):
+            found = self._leaderboard(name, all_versions=all_versions)
+            if found is not None:
+                return found
+        raise ArenaError("the standings move faster than they can be read", self.label, "try again")
 
     def table(self, tournament: Tournament) -> Table | None:
         """The format's own table; None where the ratings are all there is."""
@@ -68,7 +70,16 @@ class RemoteReader(Dialled):
 
     def bot(self, name: str | None, bot: str, *, before: int | None, limit: int) -> BotPage:
         """What is known of an entrant, and so many of its games before a number; a page may hold fewer."""
-        return self._settled(lambda: self._bot(name, bot, before=before, limit=limit))
+        request = pb.GetBotRequest(tournament=name or "", bot=bot, page_size=limit, before=before or 0, with_state=True)
+        page = self.ask(self._stub.GetBot, request)
+        held, _ = messages.tournament_of(page.state)
+        return BotPage(
+            held,
+            messages.standing_of(page.standing),
+            messages.crosstable_of(held.spec.entrants, page.opponents),
+            [messages.bot_game_of(game) for game in page.games],
+            page.next_before or None,
+        )
 
     def watch(self, name: str | None) -> Iterator[LiveEvent]:
         """What happens to games from now on, of one tournament or of all; until it is told to stop."""
@@ -83,7 +94,18 @@ class RemoteReader(Dialled):
 
     def crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable]:
         """Who did how well against whom, and the standings of the same moment."""
-        return self._settled(lambda: self._crosstable(name))
+        board = self.leaderboard(name, all_versions=True)
+        held = board.tournament
+        cells: list[pb.Cell] = []
+        first = None
+        while first != 0:
+            request = pb.GetCrosstableRequest(
+                tournament=held.name, page_size=MAX_PAGE, first=first or 0, watermark=held.watermark
+            )
+            page = self.ask(self._stub.GetCrosstable, request)
+            cells += page.cells
+            first = page.next_first
+        return board, messages.crosstable_of(held.spec.entrants, cells)
 
     def games(self, name: str | None, choice: Choice, *, after: int, limit: int) -> tuple[str, Page]:
         """The tournament's name, and as many games behind a number as there are, up to a limit."""
@@ -116,20 +138,22 @@ class RemoteReader(Dialled):
         return messages.tournament_of(answer.tournament)
 
     def _leaderboard(self, name: str | None, *, all_versions: bool) -> Leaderboard | None:
-        held, progress = self._tournament(name)
-        rows: list[pb.Standing] = []
-        remarks, hidden, token = Remarks(), 0, None
-        while token != "":
-            request = pb.GetLeaderboardRequest(
-                tournament=held.name, page_size=MAX_PAGE, page=token or "", all_versions=all_versions, fresh=True
-            )
+        """None where a game ended between two of its pages."""
+        request = pb.GetLeaderboardRequest(
+            tournament=name or "", page_size=MAX_PAGE, all_versions=all_versions, fresh=True, with_state=True
+        )
+        first = page = self.ask(self._stub.GetLeaderboard, request)
+        held, progress = messages.tournament_of(first.state)
+        rows: list[pb.Standing] = [*first.standings]
+        request.tournament, request.with_state = held.name, False
+        while page.next_page:
+            request.page = page.next_page
             page = self.ask(self._stub.GetLeaderboard, request)
             if page.chain_length != held.chain_length:
                 return None
             rows += page.standings
-            remarks = Remarks(tuple(page.abandoned), tuple(page.approximated))
-            hidden, token = page.hidden, page.next_page
-        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks, hidden)
+        remarks = Remarks(tuple(first.abandoned), tuple(first.approximated))
+        return Leaderboard(held, [messages.standing_of(row) for row in rows], progress, remarks, first.hidden)
 
     def _rated_games(self, name: str, count: int) -> list[RatedGame]:
         """The first of them: what is rated later comes behind."""
@@ -140,43 +164,3 @@ class RemoteReader(Dialled):
             games += [messages.rated_of(game) for game in page.games]
             after = page.next_after
         return games[:count]
-
-    def _bot(self, name: str | None, bot: str, *, before: int | None, limit: int) -> BotPage | None:
-        held, _ = self._tournament(name)
-        asked = pb.GetBotRequest(tournament=held.name, bot=bot, page_size=limit, before=before or 0)
-        page = self.ask(self._stub.GetBot, asked)
-        place = page.standing.bot.position
-        cells = pb.GetCrosstableRequest(tournament=held.name, first=place, page_size=1)
-        row = self.ask(self._stub.GetCrosstable, cells)
-        if {page.chain_length, row.chain_length} != {held.chain_length}:
-            return None
-        return BotPage(
-            held,
-            messages.standing_of(page.standing),
-            messages.crosstable_of(held.spec.entrants, row.cells),
-            [messages.bot_game_of(game) for game in page.games],
-            page.next_before or None,
-        )
-
-    def _crosstable(self, name: str | None) -> tuple[Leaderboard, Crosstable] | None:
-        board = self._leaderboard(name, all_versions=True)
-        if board is None:
-            return None
-        cells: list[pb.Cell] = []
-        first = None
-        while first != 0:
-            request = pb.GetCrosstableRequest(tournament=board.tournament.name, page_size=MAX_PAGE, first=first or 0)
-            page = self.ask(self._stub.GetCrosstable, request)
-            if page.chain_length != board.tournament.chain_length:
-                return None
-            cells += page.cells
-            first = page.next_first
-        return board, messages.crosstable_of(board.tournament.spec.entrants, cells)
-
-    def _settled(self, read: Callable[[], _Answer | None]) -> _Answer:
-        """What is read while no game ended meanwhile."""
-        for _ in range(TRIES):
-            found = read()
-            if found is not None:
-                return found
-        raise ArenaError("the standings move faster than they can be read", self.label, "try again")

@@ -73,21 +73,26 @@ _ME = SEAT.alias("me")
 _OTHER = SEAT.alias("other")
 _AGAINST = _OTHER.c.entrant + literal_column("0")  # no column: SQLite would walk everybody's games to group by it
 _BLAMELESS = _ME.c.failure.is_(None)
+_MAX_NUMBER = 10**9  # no game has a greater one
 _NORMAL = GAME.c.ending == Ending.NORMAL
 
 
-def crosstable(connection: Connection, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:
+def crosstable(
+    connection: Connection, tournament: Tournament, rows: Iterable[int] | None = None, last: int | None = None
+) -> Crosstable:
     """Over the games that the ratings include.
 
     Args:
         connection: to read from.
         tournament: whose.
         rows: only those of these entrants, by index; a statement for each reads that entrant's games alone.
+        last: only games up to this number.
     """
+    of = {"of": tournament.id, "last": _MAX_NUMBER if last is None else last}
     wanted = range(len(tournament.spec.entrants)) if rows is None else rows
     cells: dict[tuple[int, int], Cell] = {}
     for place in wanted:
-        for row in connection.execute(_ROW, {"of": tournament.id, "entrant": place}):
+        for row in connection.execute(_ROW, {**of, "entrant": place}):
             score = Score(row.wins, row.games - row.wins - row.draws, row.draws, row.margin_total, row.margin_games)
             cell = cells.get((place, row.column), Cell())
             by_seat = {**cell.by_seat, SEATS[row.seat]: score}
@@ -119,7 +124,12 @@ _ROW = (
             _OTHER.c.seat != _ME.c.seat,
         ),
     )
-    .where(_ME.c.tournament_id == bindparam("of"), _ME.c.entrant == bindparam("entrant"), _ME.c.mu.is_not(None))
+    .where(
+        _ME.c.tournament_id == bindparam("of"),
+        _ME.c.entrant == bindparam("entrant"),
+        _ME.c.mu.is_not(None),
+        _ME.c.number <= bindparam("last"),
+    )
     .group_by(_AGAINST, _ME.c.seat)
     .order_by(_AGAINST, _ME.c.seat)
 )

@@ -179,10 +179,12 @@ def rated(store: Store, tournament: Tournament, *, after: int, limit: int) -> Se
         return list(meetings.rated(connection, tournament, after=after, limit=limit))
 
 
-def crosstable(store: Store, tournament: Tournament, rows: Iterable[int] | None = None) -> Crosstable:
-    """Who did how well against whom, over the games that the ratings include; of all entrants, or of these by index."""
+def crosstable(
+    store: Store, tournament: Tournament, rows: Iterable[int] | None = None, last: int | None = None
+) -> Crosstable:
+    """Who did how well against whom; see ``store.crosstable``."""
     with store.database.read() as connection:
-        return _crosstable(connection, tournament, rows)
+        return _crosstable(connection, tournament, rows, last)
 
 
 def games(

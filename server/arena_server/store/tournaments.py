@@ -126,6 +126,7 @@ def view(row: Row[Any], terms: tuple[Terms, ...]) -> Tournament:
         tags=tuple(row.tags or ()),
         anchors=row.anchors or {},
         called_off=row.called_off or "",
+        watermark=row.watermark,
     )
 
 

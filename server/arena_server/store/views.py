@@ -105,6 +105,7 @@ class Tournament:
         tags: words to find it by.
         anchors: bots by name or label whose Bradley-Terry values are fixed, in Elo.
         called_off: why it ended before its games were played; empty where it did not.
+        watermark: number of the last game that the ratings include or pass over.
     """
 
     id: int
@@ -125,6 +126,7 @@ class Tournament:
     tags: tuple[str, ...] = ()
     anchors: Mapping[str, float] = field(default_factory=dict)
     called_off: str = ""
+    watermark: int = 0
 
     @property
     def purpose(self) -> Purpose:

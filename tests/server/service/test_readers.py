@@ -17,8 +17,10 @@ from arena.v1 import leaderboard_pb2_grpc
 from arena_server.service.reading import Reader, StoreReader
 from arena_server.service.remote import RemoteReader
 from arena_server.store import Store
+from arena_server.store.crosstable import Crosstable
 from arena_server.store.lists import Choice
 from arena_server.store.samples import Sample
+from arena_server.store.views import Leaderboard
 
 
 @pytest.fixture
@@ -51,6 +53,26 @@ def joining(season: Season, before: int) -> Iterator[None]:
         event.remove(season.store.database.engine, "begin", join)
 
 
+@contextmanager
+def moving(season: Season) -> Iterator[None]:
+    """A table is played before each transaction of whoever reads."""
+    playing = False
+
+    def play(_connection: object) -> None:
+        nonlocal playing
+        if not playing:
+            playing = True
+            season.plan(0, 1, 2)
+            season.play()
+            playing = False
+
+    event.listen(season.store.database.engine, "begin", play)
+    try:
+        yield
+    finally:
+        event.remove(season.store.database.engine, "begin", play)
+
+
 READS: dict[str, Callable[[Reader], object]] = {
     "leaderboard": lambda reader: reader.leaderboard("season"),
     "selection": lambda reader: reader.selection("season", Sample()),
@@ -79,3 +101,27 @@ def test_bots_may_join_while_a_fit_is_read(season: Season) -> None:
         stub = leaderboard_pb2_grpc.LeaderboardStub(channel)
         board = stub.GetLeaderboard(pb.GetLeaderboardRequest(rating=pb.RATING_BRADLEY_TERRY))
         assert len(board.standings) == 6
+
+
+def test_a_busy_server_tells_of_one_moment(season: Season) -> None:
+    """However far away the reader: games end between all of its questions. A crosstable has 50 rows a page."""
+    season.join(60)
+    with served(season.store) as address, RemoteReader(address) as reader, moving(season):
+        assert_adds_up(reader.leaderboard("season"))
+        board, table = reader.crosstable("season")
+        assert_adds_up(board)
+        for row in board.standings:
+            assert games_of(table, row.position) == row.games
+        page = reader.bot(None, "bot1", before=None, limit=5)
+        assert page.standing.games == games_of(page.opponents, page.standing.position) > len(page.games) == 5
+        assert max(one.played.game.number for one in page.games) <= page.tournament.watermark
+
+
+def assert_adds_up(board: Leaderboard) -> None:
+    assert sum(row.games for row in board.standings) == 3 * board.progress.folded == 3 * board.tournament.watermark > 0
+
+
+def games_of(table: Crosstable, place: int) -> int:
+    """In each it met the two others."""
+    cells = (cell.total for (row, _), cell in table.cells.items() if row == place)
+    return sum(cell.wins + cell.losses + cell.draws for cell in cells) // 2
