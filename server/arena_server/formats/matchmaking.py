@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 
 from arena_server.formats.doubt import doubt
-from arena_server.formats.pair_counts import PairCounts
 from arena_server.formats.tables import Table
 
 Strengths = Mapping[int, float] | Sequence[float]
+Pair = tuple[int, int]
+"""Two entrants, the lower index first."""
 
 NOBODY = 0
 """Owner of the bots that are nobody's: they meet each other."""
@@ -55,15 +56,15 @@ class Rules:
 
 @dataclass
 class Past:
-    """What the tables so far amount to.
+    """What the tables so far amount to. Of two that never met there is nothing: most versions of a season never do.
 
     Attributes:
         planned: how many there were.
         own: how many of them each entrant sat at.
         first: how many of them each entrant had the first seat of.
         last: the number of the table where each entrant sat last.
-        met: how often each two sat together, the lower index first.
-        parted: how many tables each of two had had when they met last, of the lower index and of the other.
+        met: how often each two sat together.
+        parted: how many tables each of two had had when they met last.
         day: the last one on which a table was planned, any number that grows.
         today: how often each two sat together on that day.
     """
@@ -72,15 +73,15 @@ class Past:
     own: Counter[int] = field(default_factory=Counter)
     first: Counter[int] = field(default_factory=Counter)
     last: dict[int, int] = field(default_factory=dict)
-    met: PairCounts = field(default_factory=PairCounts)
-    parted: tuple[PairCounts, PairCounts] = field(default_factory=lambda: (PairCounts(), PairCounts()))
+    met: Counter[Pair] = field(default_factory=Counter)
+    parted: dict[Pair, tuple[int, int]] = field(default_factory=dict)
     day: int = 0
-    today: PairCounts = field(default_factory=PairCounts)
+    today: Counter[Pair] = field(default_factory=Counter)
 
     def add(self, tables: Iterable[Table], day: int) -> None:
         """Takes the tables of a call into account, in their order."""
         if day != self.day:
-            self.day, self.today = day, PairCounts()
+            self.day, self.today = day, Counter()
         for table in tables:
             self.planned += 1
             self.own.update(table)
@@ -89,8 +90,7 @@ class Past:
             for pair in combinations(sorted(table), 2):
                 self.met[pair] += 1
                 self.today[pair] += 1
-                for one, parted in zip(pair, self.parted, strict=True):
-                    parted[pair] = self.own[one]
+                self.parted[pair] = self.own[pair[0]], self.own[pair[1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _Choice:
 
     def __init__(self, call: Call, past: Past, rules: Rules) -> None:
         self._call, self._past, self._rules = call, past, rules
-        self._today = past.today if past.day == call.day else PairCounts()
+        self._today = past.today if past.day == call.day else Counter[Pair]()
         latest = past.planned - rules.patience * len(call.owners)
         self._late = {one: last for one in call.owners if (last := past.last.get(one, 0)) < latest}
         self.order = sorted(call.owners, key=lambda entrant: (-call.strengths[entrant], entrant))
@@ -187,7 +187,7 @@ class _Choice:
         gap = abs(self._call.strengths[one] - self._call.strengths[other])
         return self._rules.doubt(gap / _BETA * math.sqrt(tables / _EVIDENCE / 2)) / math.sqrt(tables)
 
-    def _neighbours_due(self) -> Iterator[tuple[tuple[int, int], int]]:
+    def _neighbours_due(self) -> Iterator[tuple[Pair, int]]:
         """Neighbours that did not meet for half a window, each two with the tables that one of them had since."""
         for place, one in enumerate(self.order, 1):
             others = islice(self.order, place, None)
@@ -199,8 +199,8 @@ class _Choice:
 
     def _apart(self, one: int, other: int) -> int:
         """How many tables one of them had since they met; the lower index first."""
-        own, (lower, upper) = self._past.own, self._past.parted
-        return max(own[one] - lower[one, other], own[other] - upper[one, other])
+        own, parted = self._past.own, self._past.parted.get((one, other), (0, 0))
+        return max(own[one] - parted[0], own[other] - parted[1])
 
     def _strangers(self, one: int, other: int) -> bool:
         owner = self._call.owners[one]
@@ -225,5 +225,5 @@ class _Choice:
         return tuple(sorted(table, key=lambda entrant: (first[entrant] * len(table) - own[entrant], entrant)))
 
 
-def _pair(one: int, other: int) -> tuple[int, int]:
+def _pair(one: int, other: int) -> Pair:
     return (one, other) if one < other else (other, one)

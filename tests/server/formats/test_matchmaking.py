@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -170,3 +171,15 @@ def test_a_newcomer_sits_down_at_once_and_who_is_not_there_never() -> None:
     past.add([(0, 1)] * 20 + [(2, 3)] * 20, day=0)
     (table,) = tables(Call(dict.fromkeys((0, 1, 2, 4), NOBODY), (25.0,) * 6, day=0, room=1), past, OFTEN)
     assert 4 in table
+
+
+def test_versions_that_were_ever_entered_cost_nothing() -> None:
+    """A number for each two of them would take 50 MB."""
+    past = Past()
+    tracemalloc.start()
+    try:
+        for day in range(3):
+            past.add([(4_998, 4_999)], day)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
