@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from arena_engine.game import Game
+from arena_server.text import without_passwords
 
-_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
 _PACKAGES = {"arena": "patchwork-arena", "grpc": "grpcio", "protobuf": "protobuf", "trueskill": "trueskill"}
 
 
@@ -28,7 +27,7 @@ def facts(game: Game, command: Sequence[str], run: Mapping[str, Any]) -> dict[st
     """
     return {
         **run,
-        "command": [hidden(word) for word in command],
+        "command": [without_passwords(word) for word in command],
         "versions": {
             "python": platform.python_version(),
             **{name: metadata.version(package) for name, package in _PACKAGES.items()},
@@ -47,11 +46,6 @@ def facts(game: Game, command: Sequence[str], run: Mapping[str, Any]) -> dict[st
 def command_line() -> list[str]:
     """How this program was called."""
     return ["arena", *sys.argv[1:]]
-
-
-def hidden(word: str) -> str:
-    """The word without the password of a URL in it."""
-    return _PASSWORD.sub(r"\1:***", word)
 
 
 def _processor() -> str:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, Operationa
 
 from arena_server.model import ArenaError, BreakdownError, UserError
 from arena_server.store import migrations
+from arena_server.text import without_passwords
 
 BUSY_TIMEOUT_S = 30
 """SQLite's waiters poll and may be overtaken: beside eight busy writers 10 s were not always enough."""
@@ -70,7 +71,7 @@ class Database:
 
     Attributes:
         engine: SQLAlchemy's.
-        label: its path, or its URL without the password.
+        label: its path, or its URL without passwords.
     """
 
     def __init__(self, engine: Engine, label: str) -> None:
@@ -83,7 +84,7 @@ class Database:
     def open(cls, url: str, *, create: bool = True) -> Self:
         """Opens a path, ``sqlite:///PATH`` or ``postgresql://...`` and migrates it; raises as ``Store.open``."""
         parsed = _parse(url)
-        label = parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string()
+        label = _label(parsed)
         if _is_sqlite(parsed):
             _check_file(Path(label), create=create)
             _make_file(Path(label))
@@ -103,7 +104,7 @@ class Database:
             UserError: no such folder, not a database, not ours, or made by a newer arena.
         """
         parsed = _parse(url)
-        label = parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string()
+        label = _label(parsed)
         if _is_sqlite(parsed):
             _check_file(Path(label), create=True)
             if not Path(label).exists():
@@ -258,10 +259,11 @@ def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
-        raise UserError("not a database URL", repr(url), "write sqlite:///PATH or postgresql://HOST/NAME") from None
+        fix = "write sqlite:///PATH or postgresql://HOST/NAME"
+        raise UserError("not a database URL", repr(without_passwords(url)), fix) from None
     if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         if find_spec("psycopg") is None:
-            raise UserError("PostgreSQL needs an extra", url, "pip install 'patchwork-arena[postgres]'")
+            raise UserError("PostgreSQL needs an extra", _label(parsed), "pip install 'patchwork-arena[postgres]'")
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "sqlite":
         raise UserError(
@@ -272,6 +274,10 @@ def _parse(url: str) -> URL:
 
 def _is_sqlite(url: URL) -> bool:
     return url.drivername == "sqlite"
+
+
+def _label(url: URL) -> str:
+    return url.database or "" if _is_sqlite(url) else without_passwords(url.render_as_string())
 
 
 def _check_file(path: Path, *, create: bool) -> None:

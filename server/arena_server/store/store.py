@@ -81,7 +81,7 @@ class Store:
 
     @property
     def label(self) -> str:
-        """The database as a person would name it: its path, or its URL without the password."""
+        """The database as a person would name it: its path, or its URL without passwords."""
         return self.database.label
 
     def enter(self, spec: Spec, *, name: str | None = None, new: bool = False) -> Entered:

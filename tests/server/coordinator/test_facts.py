@@ -7,7 +7,7 @@ import json
 import pytest
 
 from arena_engine.game import find
-from arena_server.coordinator.facts import facts, hidden
+from arena_server.coordinator.facts import facts
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,13 @@ from arena_server.coordinator.facts import facts, hidden
         ("--db=postgresql://me:secret@host/arena", "--db=postgresql://me:***@host/arena"),
         ("postgresql://me@host/arena", "postgresql://me@host/arena"),
         ("postgresql://:secret@/arena", "postgresql://:***@/arena"),
+        ("postgresql://me@/arena?password=secret&host=db", "postgresql://me@/arena?password=***&host=db"),
+        ("postgresql:///arena?user=me&sslpassword=secret", "postgresql:///arena?user=me&sslpassword=***"),
         ("mcts:c=1.4", "mcts:c=1.4"),
     ],
 )
 def test_passwords_are_not_stored(word: str, stored: str) -> None:
-    assert hidden(word) == stored
+    assert facts(find("tiny"), ["arena", word], {})["command"] == ["arena", stored]
 
 
 @pytest.mark.parametrize("game", ["patchwork", "tiny"])

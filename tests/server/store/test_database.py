@@ -31,6 +31,13 @@ def test_a_path_and_a_url_are_the_same(tmp_path: Path, monkeypatch: pytest.Monke
             assert store.enter(tiny_spec()).tournament == made
 
 
+def test_a_password_is_told_nowhere(postgres: str) -> None:
+    with Store.open(f"{postgres}&password=secret") as store:
+        assert store.label.endswith("&password=***")
+    with pytest.raises(UserError, match=r"not a database URL: 'postgresql://me:\*\*\*@db:port/x\?password=\*\*\*'"):
+        Store.open("postgresql://me:secret@db:port/x?password=secret")
+
+
 def test_the_migrations_make_the_tables(url: str) -> None:
     with Store.open(url) as store, store.database.read() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": migrations.VERSION_TABLE})
