@@ -54,7 +54,8 @@ class Party:
         """Seats one of its games, if one may begin now; the others wait in line.
 
         Args:
-            games: all whose bots are there: number and bots, in the order in which they should begin.
+            games: those whose bots are there: number and bots, in the order in which they should begin; some for which
+                earlier ones leave no room may be left out.
 
         Returns:
             The number of that game.

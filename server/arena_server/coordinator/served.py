@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -19,6 +20,8 @@ from arena_server.store import Store, Tournament
 
 TICK = 1.0
 """Seconds between two looks at what changes without a call."""
+LOOK_SHARE = 1000.0
+"""A look for games that have waited too long is followed by so many times as long without one: clocks run meanwhile."""
 AWAY = 30.0
 """Seconds for which a planned game waits for a bot that is lost; then it is abandoned, and counts for nobody. Ratings,
 which go on in schedule order, wait as long."""
@@ -68,6 +71,9 @@ class Served(Coordinator):
         self.patience = AWAY
         self._party = floor.seating.join(self._wake.set, beside=tournament.purpose.beside)
         self._away: dict[int, float] = {}  # since when a seat of a planned game is, by its number
+        self._late: dict[int, Turn] = {}  # waited too long and are to be given out, by number
+        self._here = set[int]()  # entrants that were, at the last look
+        self._look_due = 0.0
 
     @property
     def waiting(self) -> int:
@@ -84,27 +90,58 @@ class Served(Coordinator):
     # Giving out
 
     def _next(self) -> Turn | None:
-        """The first turn that may sit down; before it one that has waited too long, to be abandoned."""
-        here, ready = self._places(), dict[int, tuple[Turn, list[Present]]]()
-        for turn in () if self._stopping else self._queue:
-            number, seats = turn.planned.number, turn.planned.seats
-            if all(seat in here for seat in seats):
-                self._away.pop(number, None)
-                ready[number] = turn, [here[seat] for seat in seats]
-            elif self._has_waited(turn):
-                self._queue.remove(turn)
-                return turn
-        number_seated = self._party.seat((number, bots) for number, (_, bots) in ready.items())
-        if number_seated is None:
+        """The first turn that may sit down; before it those that have waited too long, to be abandoned."""
+        here = {} if self._stopping else self._places()
+        if not self._stopping:
+            self._look_who_is_away(here.keys())
+        if self._late:
+            return self._late.pop(next(iter(self._late)))
+        ready = {turn.planned.number: (index, turn) for index, turn in self._ready(here)}
+        number = self._party.seat(
+            (number, [here[seat] for seat in turn.planned.seats]) for number, (_, turn) in ready.items()
+        )
+        if number is None:
             return None
-        turn, _ = ready[number_seated]
-        self._queue.remove(turn)
+        index, turn = ready[number]
+        del self._queue[index]
+        self._away.pop(number, None)
         return turn
 
-    def _has_waited(self, turn: Turn) -> bool:
-        """Whether a turn has waited long enough for a bot that is away."""
-        waited = time.monotonic() - self._away.setdefault(turn.planned.number, time.monotonic())
-        return waited > self.patience or self._is_left(turn)
+    def _ready(self, here: Mapping[int, Present]) -> Iterator[tuple[int, Turn]]:
+        """The turns that may stand in line, each with its place in the queue: those before it leave room at its bots.
+
+        A queue may hold 100,000 turns, and games begin and end all the time: a turn that is passed over costs one look
+        into a set, and none is looked at once too few bots have room.
+        """
+        spec, sits = self.tournament.spec, self._party.sits
+        room = Counter({place: one.games_at_once - sits[one.entrant] for place, one in here.items()})
+        shut = {place for place in range(len(spec.entrants)) if room[place] < 1}
+        turns = enumerate(self._queue)
+        while len(spec.entrants) - len(shut) >= spec.seats:
+            found = next((one for one in turns if shut.isdisjoint(one[1].planned.seats)), None)
+            if found is None:
+                return
+            seats = found[1].planned.seats
+            room.subtract(seats)
+            shut.update(seat for seat in seats if room[seat] < 1)
+            yield found
+
+    def _look_who_is_away(self, here: Collection[int]) -> None:
+        """Finds the turns that have waited too long; looks whenever somebody came or went, else now and then."""
+        began = time.monotonic()
+        if here == self._here and began < self._look_due:
+            return
+        away = set(range(len(self.tournament.spec.entrants))).difference(here)
+        for turn in self._queue:
+            number = turn.planned.number
+            if away.isdisjoint(turn.planned.seats):
+                self._away.pop(number, None)
+            elif began - self._away.setdefault(number, began) > self.patience or self._is_left(turn):
+                self._late[number] = turn
+        if self._late:
+            self._queue = deque(turn for turn in self._queue if turn.planned.number not in self._late)
+        now = time.monotonic()
+        self._here, self._look_due = set(here), now + max(TICK, LOOK_SHARE * (now - began))
 
     def _release(self, turn: Turn) -> None:
         super()._release(turn)

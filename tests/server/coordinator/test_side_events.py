@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from types import FrameType, ModuleType
 
 import pytest
 import tiny_game
@@ -14,7 +18,7 @@ from on_paper import Paper, Watcher
 from sqlalchemy import text
 from tournaments import entrants, tiny_spec
 
-from arena_server.coordinator import closing, served, side_events
+from arena_server.coordinator import closing, seating, served, side_events
 from arena_server.coordinator.seating import Seating
 from arena_server.coordinator.served import Floor
 from arena_server.coordinator.side_events import SideEvents
@@ -49,7 +53,7 @@ class Beside:
         """A server that is stopped once something holds, by default once nothing is open."""
 
         async def main() -> None:
-            house = tuple(Present(entrant, 0, 2) for entrant in entrants(3)[:here])
+            house = tuple(Present(entrant, 0, 2) for entrant in entrants(here))
             floor = Floor(self.executor.game, self.executor, house, Guests(self.executor.game, nobody), self.seating)
             beside = SideEvents(self.store, floor, lambda _: self.watcher, {})
             running = asyncio.create_task(beside.run())
@@ -120,6 +124,50 @@ def test_a_closing_goes_on_waiting_where_it_was(beside: Beside, monkeypatch: pyt
     ended = {(one.assignment.game_id, one.ending) for one in beside.watcher.results}
     assert {game for game, ending in ended if ending is Ending.VOID} == {f"closing/{number}" for number in range(1, 4)}
     assert {(f"closing/{number}", Ending.NORMAL) for number in range(4, 7)} <= ended
+
+
+def test_a_look_at_who_may_play_costs_no_more_where_more_games_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A closing plans all of its games at once, and looks whenever one begins or ends: clocks run meanwhile."""
+    monkeypatch.setattr(side_events, "TICK", 0.01)
+    monkeypatch.setattr(served, "TICK", 60.0)
+
+    def calls_per_look(games: int) -> float:
+        with Store.open(str(tmp_path / f"{games}.db")) as store:
+            beside = Beside(store)
+            beside.run()
+            beside.watcher.results.clear()
+            store.enter(tiny_spec(12, games, beside=Purpose.CLOSING), name="closing")
+            with called(served, closing, seating) as seen:
+
+                def enough() -> bool:
+                    if not beside.watcher.results:
+                        seen.clear()  # the first look is at all games
+                    return len(beside.watcher.results) > 30
+
+                beside.run(enough, here=11)
+            assert queries.tournament(store, "closing").planned == 220 * games
+            return seen.total() / seen["_next"]
+
+    few, many = calls_per_look(3), calls_per_look(30)
+    assert many < 2 * few, (few, many)
+
+
+@contextmanager
+def called(*modules: ModuleType) -> Iterator[Counter[str]]:
+    """How often functions of these modules are called in this thread, by name."""
+    files, seen = {module.__file__ for module in modules}, Counter[str]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename in files:
+            seen[frame.f_code.co_name] += 1
+
+    sys.setprofile(note)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(None)
 
 
 def test_a_server_that_was_stopped_is_followed_by_one_that_goes_on(beside: Beside) -> None:
