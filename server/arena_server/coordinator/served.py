@@ -157,6 +157,12 @@ class Served(Coordinator):
             return self._nobody(turn)
         return await super()._play(turn)
 
+    async def _record(self, turn: Turn, result: Result) -> Turn | None:
+        again = await super()._record(turn, result)
+        if again is None:
+            self._away.pop(turn.planned.number, None)
+        return again
+
     def _nobody(self, turn: Turn) -> Result:
         """An attempt at a game whose bots did not come."""
         planned = turn.planned

@@ -55,7 +55,7 @@ class Beside:
         async def main() -> None:
             house = tuple(Present(entrant, 0, 2) for entrant in entrants(here))
             floor = Floor(self.executor.game, self.executor, house, Guests(self.executor.game, nobody), self.seating)
-            beside = SideEvents(self.store, floor, lambda _: self.watcher, {})
+            self.events = beside = SideEvents(self.store, floor, lambda _: self.watcher, {})
             running = asyncio.create_task(beside.run())
             async with asyncio.timeout(60):
                 while not running.done() and not (until() if until else not self.store.side_events()):
@@ -112,13 +112,18 @@ def test_a_closing_goes_on_waiting_where_it_was(beside: Beside, monkeypatch: pyt
     monkeypatch.setattr(served, "TICK", 0.01)
     monkeypatch.setattr(closing, "REMEMBER_EVERY", 0.05)
     held = beside.store.enter(tiny_spec(format="match", beside=Purpose.CLOSING), name="closing").tournament
+
+    def waiting() -> int:
+        """Games of which is known since when they wait."""
+        return len(beside.events._playing[held.id]._away)
+
     beside.run(lambda: beside.store.waits(held), here=2)
     assert all(0 < waited < 60 for waited in beside.store.waits(held).values())
     beside.store.note_waits(held, dict.fromkeys(range(1, 7), 80_000.0))
     beside.run(lambda: min(beside.store.waits(held).values()) > 80_000, here=2)
     assert not beside.watcher.results
     beside.store.note_waits(held, dict.fromkeys(range(1, 4), 90_000.0))
-    beside.run(lambda: queries.progress(beside.store, beside.held("closing")).abandoned == 3, here=2)
+    beside.run(lambda: queries.progress(beside.store, beside.held("closing")).abandoned == 3 and waiting() == 3, here=2)
     beside.store.note_waits(held, dict.fromkeys(range(4, 7), 80_000.0))
     beside.run(lambda: beside.held("closing").status == "finished")
     ended = {(one.assignment.game_id, one.ending) for one in beside.watcher.results}
