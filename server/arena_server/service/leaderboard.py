@@ -264,7 +264,8 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
         after = min(request.after, MAX_NUMBER)
         with self._store.frozen() as store:
             held = queries.tournament(store, request.tournament or None)
-            page = queries.page(store, held, choice, after=after, limit=limit, hidden=self._hidden(store, held))
+            watchable = self._watchable(held)
+            page = queries.page(store, held, choice, after=after, limit=limit, watchable=watchable)
         return pb.ListGamesResponse(
             tournament=held.name,
             games=[messages.summary_message(game) for game in page.games],
@@ -273,19 +274,20 @@ class Leaderboard(leaderboard_pb2_grpc.LeaderboardServicer):
 
     def _game(self, request: pb.GetGameRequest) -> pb.GetGameResponse:
         found = queries.find_game(self._store, request.id)
-        if found.number in self._hidden(self._store, found.tournament):
+        watchable = self._watchable(found.tournament)
+        if watchable is not None and not queries.shows(self._store, found.tournament, found.number, watchable):
             raise MissingError("no record of this game", found.id, "it was not played to its end, or not yet")
         record, entry = queries.record(self._store, found), queries.entry(self._store, found)
         if not self._visibility.shows_evidence(found.tournament.name):
             record, entry = _reduced(record), replace(entry, result=_without_evidence(entry.result))
         return pb.GetGameResponse(record_json=record.to_json(), entry=journal.encode(entry))
 
-    def _hidden(self, store: Store, held: Tournament) -> frozenset[int]:
-        """Numbers of the games that are not over and not for readers: they are as if they were not there."""
+    def _watchable(self, held: Tournament) -> list[int] | None:
+        """Entrants whose games are for readers before they are over; None: all are."""
         if not self._visibility.hides(held.name):
-            return frozenset()
+            return None
         shows = self._visibility.shows_running
-        return frozenset(game.number for game in queries.unfinished(store, held) if not shows(held.name, game.seats))
+        return [place for place, label in enumerate(held.spec.labels) if shows(held.name, (label,))]
 
     def _crosstable(self, request: pb.GetCrosstableRequest) -> pb.GetCrosstableResponse:
         limit, ends = _size("cells", request.page_size), time.monotonic() + PAGE_S

@@ -17,7 +17,10 @@ class Visibility(Protocol):
         """Whether games of it may be hidden from anybody: only then is looked what is not over."""
 
     def shows_running(self, tournament: str, seats: Sequence[str]) -> bool:
-        """Whether readers may see a game that is not over: that it is played, by whom (labels), and its moves."""
+        """Whether readers may see a game that is not over: that it is played, by whom (labels), and its moves.
+
+        They may where they may see it of each of its seats alone.
+        """
 
     def shows_evidence(self, tournament: str) -> bool:
         """Whether readers may see what bots logged, how they crashed, and what else was known of them then."""

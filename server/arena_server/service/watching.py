@@ -183,9 +183,8 @@ class Spectators:
             with contextlib.suppress(ArenaError), self._store.frozen() as store:
                 held = queries.tournament(store, planned.tournament)
                 summary = queries.page(store, held, Choice(), after=planned.number - 1, limit=1).games[0]
-                hides = self._visibility.hides(held.name)
-                open_ = {one.number for one in queries.unfinished(store, held)} if hides else ()
-                found[key] = _End(summary, is_over=planned.number not in open_)
+                is_over = not self._visibility.hides(held.name) or queries.shows(store, held, planned.number)
+                found[key] = _End(summary, is_over)
         return found
 
     def _tell_open(self, game: Running, event: pb.WatchGamesResponse) -> None:

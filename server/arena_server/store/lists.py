@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select, union
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select, union
 
 from arena_server.formats import active
 from arena_server.model import Ending, Spec, UserError
@@ -22,6 +22,8 @@ LOOKED_AT = 2000
 """Games that one page looks at where it leaves some out."""
 MAX_NAMESAKES = 100
 """Entrants that one name may mean in a choice: each is a seek of its own."""
+
+_OTHER, _ME = GAME.alias("other"), SEAT.alias("me")
 
 
 class MissingError(UserError):
@@ -105,7 +107,7 @@ def games(  # noqa: PLR0913 - a page has many bounds
     *,
     after: int,
     limit: int,
-    hidden: Collection[int] = (),
+    watchable: Collection[int] | None = None,
 ) -> Page:
     """A page of games in schedule order.
 
@@ -115,14 +117,15 @@ def games(  # noqa: PLR0913 - a page has many bounds
         choice: which of them.
         after: only games after this number.
         limit: at most so many, at most MAX_PAGE.
-        hidden: numbers of games that are as if they were not there.
+        watchable: entrants, by index; games of others are as if they were not there until they are over, see ``shows``.
+            None: every game is there.
 
     Raises:
         UserError: no bot of that name plays there, or it means too many.
     """
     limit = min(max(limit, 1), MAX_PAGE)
     looked = limit + 1 if _is_plain(choice) else LOOKED_AT
-    seen = list(connection.execute(_numbers(tournament, choice, after, hidden).limit(looked)).scalars())
+    seen = list(connection.execute(_numbers(tournament, choice, after, watchable, looked)).scalars())
     if not seen:
         return Page((), None)
     found = _summaries(connection, tournament, _chosen(tournament, choice, seen).limit(limit + 1))
@@ -131,12 +134,13 @@ def games(  # noqa: PLR0913 - a page has many bounds
     return Page(found, seen[-1] if len(seen) == looked else None)
 
 
-def unfinished(connection: Connection, tournament: Tournament) -> list[GameSummary]:
-    """The games of all pairings of which a game is still to be played: they share its deal and its bots."""
-    pairings = select(GAME.c.pairing).where(GAME.c.tournament_id == tournament.id, GAME.c.status == GameStatus.PLANNED)
-    found = list(connection.execute(pairings.distinct()).scalars())
-    numbers = select(GAME.c.number).where(GAME.c.tournament_id == tournament.id, GAME.c.pairing.in_(found))
-    return _summaries(connection, tournament, numbers)
+def shows(connection: Connection, tournament: Tournament, number: int, watchable: Collection[int]) -> bool:
+    """Whether a game is over, or all of its entrants are among these.
+
+    A game is over once all games of its pairing are: they share its deal and its bots.
+    """
+    here = (GAME.c.tournament_id == tournament.id, GAME.c.number == number)
+    return connection.execute(select(GAME.c.number).where(*here, _is_shown(watchable))).scalar() is not None
 
 
 def history(
@@ -208,41 +212,65 @@ def _is_plain(choice: Choice) -> bool:
     return sum(given is not None for given in (choice.bot, choice.opponent, choice.ending, choice.stage)) <= 1
 
 
-def _numbers(tournament: Tournament, choice: Choice, after: int, hidden: Collection[int]) -> Select[Any]:
+def _numbers(
+    tournament: Tournament, choice: Choice, after: int, watchable: Collection[int] | None, limit: int
+) -> Select[Any]:
     """The numbers to look at, by the index of what leaves most out."""
     bot = choice.bot or choice.opponent
     if bot is not None:
-        return _of_bots(tournament, _few_bots(tournament, bot), after, hidden)
-    here = [GAME.c.tournament_id == tournament.id, GAME.c.number > after, *_without(GAME.c.number, hidden)]
+        return _of_bots(tournament, _few_bots(tournament, bot), after, watchable, limit)
+    here = [GAME.c.tournament_id == tournament.id, GAME.c.number > after]
+    if watchable is not None:
+        here.append(_is_shown(watchable))
+    numbers = select(GAME.c.number).where(*here).order_by(GAME.c.number).limit(limit)
     if choice.ending is not None:
-        here.append(GAME.c.ending == choice.ending)
-    elif choice.stage is not None:
-        here.append(GAME.c.stage == choice.stage)
-    return select(GAME.c.number).where(*here).order_by(GAME.c.number)
+        return numbers.where(GAME.c.ending == choice.ending)
+    if choice.stage is not None:
+        return numbers.where(GAME.c.stage == choice.stage)
+    if watchable is None:
+        return numbers
+    told = [status for status in GameStatus if watchable or status is not GameStatus.PLANNED]
+    return _merged([numbers.where(GAME.c.status == status) for status in told], limit)  # most games may be planned
 
 
-def _of_bots(tournament: Tournament, places: Sequence[int], after: int, hidden: Collection[int]) -> Select[Any]:
+def _of_bots(
+    tournament: Tournament, places: Sequence[int], after: int, watchable: Collection[int] | None, limit: int
+) -> Select[Any]:
     """Of each entrant the next games, merged: one index is never walked for all of them."""
+    of_it = (GAME.c.tournament_id == SEAT.c.tournament_id, GAME.c.number == SEAT.c.number)
+    shown = [] if watchable is None else [exists().where(*of_it, _is_shown(watchable))]
     each = [
         select(SEAT.c.number)
-        .where(
-            SEAT.c.tournament_id == tournament.id,
-            SEAT.c.entrant == place,
-            SEAT.c.number > after,
-            *_without(SEAT.c.number, hidden),
-        )
+        .where(SEAT.c.tournament_id == tournament.id, SEAT.c.entrant == place, SEAT.c.number > after, *shown)
         .order_by(SEAT.c.number)
-        .limit(LOOKED_AT)
-        .subquery()
+        .limit(limit)
         for place in places
     ]
-    merged = union(*(select(one.c.number) for one in each)).subquery()
-    return select(merged.c.number).order_by(merged.c.number)
+    return _merged(each, limit)
 
 
-def _without(number: ColumnElement[int], hidden: Collection[int]) -> list[ColumnElement[bool]]:
-    """A condition where there is anything to hide: a statement stays as it is where there is nothing."""
-    return [number.not_in(hidden)] if hidden else []
+def _merged(each: Sequence[Select[Any]], limit: int) -> Select[Any]:
+    """The first of the numbers that these give in order."""
+    merged = union(*(select(one.subquery().c.number) for one in each)).subquery()
+    return select(merged.c.number).order_by(merged.c.number).limit(limit)
+
+
+def _is_shown(watchable: Collection[int]) -> ColumnElement[bool]:
+    """Whether a row of ``game`` is a game that is over, or one of these entrants alone; never a list of such games."""
+    planned = exists().where(
+        _OTHER.c.tournament_id == GAME.c.tournament_id,
+        _OTHER.c.pairing == GAME.c.pairing,
+        _OTHER.c.status.concat("") == GameStatus.PLANNED,  # no column: SQLite would walk all planned games by its index
+    )
+    is_over = (GAME.c.status != GameStatus.PLANNED) & ~planned  # the first follows from the second, and is read faster
+    if not watchable:
+        return is_over
+    private = exists().where(
+        _ME.c.tournament_id == GAME.c.tournament_id,
+        _ME.c.number == GAME.c.number,
+        _ME.c.entrant.not_in(watchable),
+    )
+    return is_over | ~private
 
 
 def _few_bots(tournament: Tournament, bot: str) -> list[int]:

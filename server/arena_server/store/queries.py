@@ -201,7 +201,7 @@ def page(  # noqa: PLR0913 - a page has many bounds
     *,
     after: int = 0,
     limit: int = 100,
-    hidden: Collection[int] = (),
+    watchable: Collection[int] | None = None,
 ) -> Page:
     """A page of games in schedule order; see ``lists.games``.
 
@@ -209,13 +209,13 @@ def page(  # noqa: PLR0913 - a page has many bounds
         UserError: no bot of that name plays there.
     """
     with store.database.read() as connection:
-        return lists.games(connection, tournament, choice, after=after, limit=limit, hidden=hidden)
+        return lists.games(connection, tournament, choice, after=after, limit=limit, watchable=watchable)
 
 
-def unfinished(store: Store, tournament: Tournament) -> Sequence[GameSummary]:
-    """The games of all pairings of which a game is still to be played: who knows one of them knows the others."""
+def shows(store: Store, tournament: Tournament, number: int, watchable: Collection[int] = ()) -> bool:
+    """Whether a game and all others of its pairing are over, or all of its entrants are among these; by index."""
     with store.database.read() as connection:
-        return lists.unfinished(connection, tournament)
+        return lists.shows(connection, tournament, number, watchable)
 
 
 def history(store: Store, tournament: Tournament, place: int, *, before: int | None = None, limit: int) -> History:

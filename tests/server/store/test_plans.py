@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.game import find
 from arena_server.formats.season import Call, Here
-from arena_server.model import Ending, Pairing, UserError
+from arena_server.model import Ending, Pairing, Purpose, UserError
 from arena_server.service.reading import StoreReader
 from arena_server.store import Lock, Store, queries, seasons
 from arena_server.store.lists import Choice
@@ -79,6 +80,10 @@ def ask(store: Store) -> None:
     queries.history(store, held, 1, before=9, limit=3)
     for choice in CHOICES:
         assert queries.page(store, held, choice, after=2, limit=3).games
+        for watchable in ((), (1, 2)):
+            assert queries.page(store, held, choice, after=2, limit=3, watchable=watchable).games
+    assert queries.shows(store, held, 1)
+    assert not queries.shows(store, held, held.planned, [1, 2])
 
 
 def coordinate(store: Store) -> None:
@@ -195,6 +200,31 @@ def add_challenges(connection: Connection, number: int) -> None:
 def plan(connection: Connection, statement: str, parameters: Any) -> list[str]:
     explain = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN"
     return [row[-1] for row in connection.exec_driver_sql(f"{explain} {statement}", parameters)]
+
+
+def test_games_that_are_hidden_cost_no_reader_anything(tmp_path: Path) -> None:
+    """A closing plans all of its games at once: it costs the same in steps of the database, however many they are."""
+    few, many = (hidden_steps(str(tmp_path / f"{bots}.db"), bots) for bots in (8, 40))
+    assert many < 2 * few, (few, many)
+
+
+def hidden_steps(url: str, bots: int) -> int:
+    """Hundreds of steps that readers of a closing's first games take."""
+    steps = count()
+
+    def note(_connection: object, cursor: Any, *_: object) -> None:
+        cursor.connection.set_progress_handler(lambda: next(steps) and 0, 100)
+
+    with Store.open(url) as store:
+        playing = begin(store, patchwork_spec(bots, 10, beside=Purpose.CLOSING), name="closing")
+        with playing.lock:
+            store.record([playing.normal(one) for one in playing.assignments()[:7]])
+        held = queries.tournament(store, "closing")
+        event.listen(store.database.engine, "before_cursor_execute", note)
+        assert [game.number for game in queries.page(store, held, Choice(), watchable=()).games] == [1, 2, 3, 4, 5, 6]
+        assert queries.shows(store, held, 6)
+        assert not queries.shows(store, held, 7)
+        return next(steps)
 
 
 def test_a_walk_would_be_seen(url: str) -> None:
