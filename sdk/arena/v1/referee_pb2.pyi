@@ -368,8 +368,17 @@ class Welcome(_message.Message):
 
     PROTOCOL_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The protocol version spoken from now on."""
+    bot: _builtins.str
+    """Whom the arena takes the bot for: its name."""
+    version: _builtins.str
+    """Its version."""
+    tournament: _builtins.str
+    """The season that a standing server plays; empty for a bot that the arena started."""
     @_builtins.property
     def options(self) -> _containers.MessageMap[_builtins.str, Global___Option]:
         """The bot's options, by name."""
@@ -379,10 +388,13 @@ class Welcome(_message.Message):
         *,
         protocol: _builtins.int = ...,
         options: _abc.Mapping[_builtins.str, Global___Option] | None = ...,
+        bot: _builtins.str = ...,
+        version: _builtins.str = ...,
+        tournament: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "protocol", b"protocol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "options", b"options", "protocol", b"protocol", "tournament", b"tournament", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,7 +12,7 @@ from arena_engine.game import Game
 from arena_server.launching.processes import Exit, Output
 from arena_server.model import ArenaError, Entrant, Identity
 from arena_server.referee.stalls import Stalls
-from arena_server.wire.lobby import Lobby, said
+from arena_server.wire.lobby import PROTOCOL, Lobby, said
 from arena_server.wire.session import Session
 
 START_LIMIT_S = 30.0
@@ -88,6 +88,7 @@ class Guests(Lobby):
         game: what is played here.
         identify: who has the token with that SHA-256; None: nobody.
         admission: whether a version must have passed the admission test to be given games.
+        season: what is played here, which they are told.
 
     Attributes:
         changed: called whenever one comes, goes, or asks for no more games.
@@ -95,9 +96,15 @@ class Guests(Lobby):
     """
 
     def __init__(
-        self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]], *, admission: bool = False
+        self,
+        game: Game,
+        identify: Callable[[bytes], Awaitable[Identity | None]],
+        *,
+        admission: bool = False,
+        season: str = "",
     ) -> None:
         super().__init__(game)
+        self._season = season
         self._admission = admission
         self.changed: Callable[[], None] = lambda: None
         self.notes: Callable[[str], None] = lambda _line: None
@@ -136,7 +143,8 @@ class Guests(Lobby):
         version = hello.version or (identity.versions[-1] if identity.versions else "")
         entrant = Entrant(identity.bot, version, "")
         known_session = self._guests.get(entrant)
-        session = known_session[0] if known_session else Session(entrant.label, (), self._tell)
+        welcome = pb.Welcome(protocol=PROTOCOL, bot=identity.bot, version=version, tournament=self._season)
+        session = known_session[0] if known_session else Session(welcome, self._tell)
         if version not in identity.versions and not session.games:  # its last ones may be finished
             return _no_version(identity, version)
         self._guests[entrant] = session, sha256

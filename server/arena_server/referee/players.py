@@ -162,7 +162,7 @@ class Players:
             raise
 
     async def _spawn(self, bot: Bot) -> Player:
-        token, session = self.lobby.admit(bot.label, bot.options)
+        token, session = self.lobby.admit(bot.manifest.name, bot.options, bot.manifest.version)
         try:
             process = await self.keeper.spawn(bot.argv(), bot.folder, environment(bot, self.address, token))
         except SpawnError as error:

@@ -150,7 +150,7 @@ class Serving:
         async def identify(sha256: bytes) -> Identity | None:
             return await asyncio.to_thread(registry.bearer, store.database, sha256)
 
-        guests = Guests(self.game, identify, admission=self.settings.admission)
+        guests = Guests(self.game, identify, admission=self.settings.admission, season=tournament.name)
         guests.notes = scribe.notes
         hall = Hall(self.settings, guests)
         capacity = self.settings.concurrency

@@ -43,10 +43,13 @@ class Lobby:
         self._strangers: Counter[bytes] = Counter()  # streams before their Hello, likewise
         self._looking_up = asyncio.Semaphore(LOOK_UPS)
 
-    def admit(self, bot: str, options: tuple[tuple[str, Option], ...]) -> tuple[str, Session]:
+    def admit(self, bot: str, options: tuple[tuple[str, Option], ...], version: str = "") -> tuple[str, Session]:
         """Expects a bot: the token to give it, and its session, not yet connected."""
         token = secrets.token_urlsafe(24)
-        session = Session(bot, options)
+        welcome = pb.Welcome(protocol=PROTOCOL, bot=bot, version=version)
+        for name, value in options:
+            welcome.options[name].CopyFrom(option_message(value))
+        session = Session(welcome)
         self._sessions[_digest(token)] = session
         return token, session
 
@@ -83,7 +86,7 @@ class Lobby:
             self.refused(sha256, session)
             await stream.abort(grpc.StatusCode.PERMISSION_DENIED, session)
         elif refusal is None:
-            await session.serve(line, hello, welcome(session))
+            await session.serve(line, hello)
         else:
             self.refused(sha256, refusal.text)
             session.arrive(refusal.text)
@@ -148,14 +151,6 @@ class Lobby:
 def said(text: str) -> str:
     """What a bot says of itself, as it may be told to people."""
     return clean(text[:MAX_SAID])
-
-
-def welcome(session: Session) -> bytes:
-    """The answer to a good Hello."""
-    message = pb.Welcome(protocol=PROTOCOL)
-    for name, value in session.options:
-        message.options[name].CopyFrom(option_message(value))
-    return pb.PlayResponse(welcome=message).SerializeToString()
 
 
 def option_message(value: Option) -> pb.Option:

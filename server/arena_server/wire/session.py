@@ -12,7 +12,6 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from arena.v1 import referee_pb2 as pb
-from arena_server.model import Option
 
 GameMessage = pb.Ready | pb.Move | pb.Failure | pb.Resign
 Stream = grpc.aio.ServicerContext[bytes, bytes]
@@ -164,6 +163,10 @@ class Listener(Protocol):
 class Session:
     """One bot process as the arena talks to it.
 
+    Args:
+        welcome: what answers each Hello.
+        changed: called whenever it comes, goes, or asks for no more games.
+
     Attributes:
         games: who listens, by handle; messages with other handles are dropped.
         hello: what it said of itself, once it has.
@@ -171,11 +174,8 @@ class Session:
         arrived: done at the first Hello, with the reason why it was refused or an empty text.
     """
 
-    def __init__(
-        self, bot: str, options: tuple[tuple[str, Option], ...], changed: Callable[[], None] = lambda: None
-    ) -> None:
-        self.bot = bot
-        self.options = options
+    def __init__(self, welcome: pb.Welcome, changed: Callable[[], None] = lambda: None) -> None:
+        self._welcome = pb.PlayResponse(welcome=welcome).SerializeToString()
         self.leaving = False
         self._changed = changed
         self.games: dict[str, Listener] = {}
@@ -205,14 +205,14 @@ class Session:
         line = self._line
         return line is not None and await line.write(data)
 
-    async def serve(self, line: Line, hello: pb.Hello, welcome: bytes) -> None:
+    async def serve(self, line: Line, hello: pb.Hello) -> None:
         """Reads a stream until it ends; a newer one of the same bot takes the place of an older one."""
         replaced, self._line, self.hello = self._line, line, hello
         self.leaving = False
         try:
             if replaced is not None:
                 self._replace(replaced)
-            if not await line.write(welcome):
+            if not await line.write(self._welcome):
                 return
             if self._line is line:
                 self.arrive()

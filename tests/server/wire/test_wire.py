@@ -87,11 +87,11 @@ async def status(call: Any) -> grpc.StatusCode:
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_a_bot_with_a_token_is_welcomed_with_its_options(transport: str) -> None:
     async def test(lobby: Lobby, address: str) -> None:
-        token, session = lobby.admit("mcts 1", (("c", 1.4), ("deep", True), ("n", 3), ("name", "x")))
+        token, session = lobby.admit("mcts", (("c", 1.4), ("deep", True), ("n", 3), ("name", "x")), "0.3")
         async with stream(address, token) as call:
             await call.write(HELLO)
             welcome = (await call.read()).welcome
-            assert welcome.protocol == 1
+            assert (welcome.protocol, welcome.bot, welcome.version, welcome.tournament) == (1, "mcts", "0.3", "")
             assert welcome.options["c"].number == 1.4
             assert welcome.options["deep"].flag is True
             assert welcome.options["n"].integer == 3
@@ -203,6 +203,20 @@ class Registry:
         if isinstance(self.answer, ArenaError):
             raise self.answer
         return self.answer
+
+
+def test_a_guest_hears_whom_it_is_taken_for() -> None:
+    registry = Registry()
+    registry.answer = Identity("Ada", 1, ("1", "2"))
+
+    async def test(_lobby: Lobby, address: str) -> None:
+        for said, version in (("", "2"), ("1", "1")):
+            async with stream(address, "token") as call:
+                await call.write(pb.PlayRequest(hello=pb.Hello(protocol_min=1, protocol_max=1, version=said)))
+                welcome = (await call.read()).welcome
+                assert (welcome.bot, welcome.version, welcome.tournament) == ("Ada", version, "2027")
+
+    play(test, lobby=lambda: Guests(GAME, registry.identify, season="2027"))
 
 
 def test_guests_come_again_when_the_registry_cannot_answer() -> None:
