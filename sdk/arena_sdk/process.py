@@ -35,7 +35,7 @@ def run(
     Args:
         bot_class: what plays.
         usage: what to say where the environment names no arena; by default for a bot in Python.
-        leaving: what to do first on Ctrl-C and SIGTERM, within the signal's handler.
+        leaving: what a bot that the arena started does first on Ctrl-C and SIGTERM, within the signal's handler.
         at_once: games at once that the bot can play; None for any number.
 
     Returns:
@@ -56,6 +56,7 @@ def run(
     given.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     given.setdefault("GRPC_VERBOSITY", "NONE")
 
+    from arena_sdk.author import Author  # noqa: PLC0415 - imports protobuf
     from arena_sdk.session import PATIENCE_S, Session  # noqa: PLC0415 - imports grpc, which reads the environment
 
     session = Session(
@@ -70,9 +71,11 @@ def run(
         most_games=int(given["ARENA_GAMES"]) if given.get("ARENA_GAMES") else None,
         options=json.loads(given.get("ARENA_OPTIONS", "{}")),
         named_by="ARENA_SERVER" if remote else "ARENA_ADDRESS",
+        author=Author(given.get("ARENA_TELL", "")) if remote else None,
     )
     if remote:
-        signal.signal(signal.SIGINT, lambda _number, _frame: session.leave())
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _number, _frame: session.leave())
     return session.run()
 
 

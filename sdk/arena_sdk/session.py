@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from types import MappingProxyType
 import grpc
 
 from arena.v1 import referee_pb2 as pb
+from arena_sdk.author import Author, ending_of, say
 from arena_sdk.bot import Bot
 from arena_sdk.stream import Stream
 from arena_sdk.table import Table
@@ -47,6 +47,8 @@ _UNSAFE = {
     "WRONG_VERSION_NUMBER": "it speaks no TLS - check the port; ARENA_INSECURE=1, --insecure let others read along",
 }
 """What TLS says in gRPC's words, and what it means."""
+_PLAIN = "it was dialled without TLS: if it has a certificate, name the file of who vouches for it: ARENA_CA, --ca"
+"""What may be the matter where a server hangs up at once: this machine is dialled so unless told otherwise."""
 _GOODBYES = {
     pb.GOODBYE_CODE_VERSION: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
     pb.GOODBYE_CODE_RULES: (REFUSED, "install the arena's version of patchwork-arena for the bot"),
@@ -137,6 +139,7 @@ class Session:
         most_games: how many it plays before it leaves; None: until the arena has no more.
         options: the bot's options where the arena says none: those of a bot elsewhere are its author's.
         named_by: the variable that the address comes from.
+        author: who is told how the bot does; None: the arena keeps what it says.
     """
 
     def __init__(  # noqa: PLR0913 - what a process is told by its environment
@@ -153,6 +156,7 @@ class Session:
         most_games: int | None = None,
         options: Mapping[str, str | int | float | bool] = MappingProxyType({}),
         named_by: str = "ARENA_ADDRESS",
+        author: Author | None = None,
     ) -> None:
         self._bot_class = bot_class
         self._address = address
@@ -167,6 +171,8 @@ class Session:
         self._own_options = options
         self._games_left = most_games
         self._named_by = named_by
+        self._author = author
+        self._connected = False
         self._leaving = False
         self._resigned: set[str] = set()
         self._absence_told = False
@@ -188,12 +194,14 @@ class Session:
         """Asks for no more games; the second time it resigns those that run. Safe in a signal handler."""
         running = len(self._tables)
         games = "1 running game" if running == 1 else f"{running} running games"
+        away = "" if self._connected else "the arena is away: "
         if not self._leaving:
-            say(f"leaving after {games}; once more resigns" if running else "leaving")
-            self._ask_to_leave()
+            self._ask_to_leave()  # first: the next signal may come while this is told
+            say(f"{away}leaving after {games}; once more resigns" if running else "leaving")
         else:
             places = ", ".join(table.place for table, _ in self._tables.values())
-            say(f"resigning {games}" + (f": {places}" if places else ""))
+            unless = ", if it is back in seconds; else lost by disconnect" if running and away else ""
+            say(f"{away}resigning {games}{unless}" + (f": {places}" if places else ""))
             for handle in list(self._tables):
                 self._resigned.add(handle)
                 self._send(pb.PlayRequest(resign=pb.Resign(handle=handle)))
@@ -222,10 +230,15 @@ class Session:
                 fix = _REFUSALS[status].format(address=self._named_by)
                 say(f"the arena at {self._address} refused this bot: {reason} - {fix}")
                 return REFUSED
+        finally:
+            self._connected = False
         unsafe = tls_trouble(reason)
-        if unsafe and self._options is None:  # once it was safe, its certificate may be mended meanwhile
+        unknown = self._options is None
+        if unsafe and unknown:  # once it was safe, its certificate may be mended meanwhile
             say(f"no safe connection to the arena at {self._address}: {unsafe}")
             return REFUSED
+        if self._roots is None and unknown and "Socket closed" in reason:
+            reason += f"; {_PLAIN}"
         if self._leaving and (not self._tables or self._gives_up()):
             return DONE
         if self._backoff.wait():
@@ -253,7 +266,7 @@ class Session:
     def _handle(self, response: pb.PlayResponse) -> None:
         match response.WhichOneof("message"):
             case "welcome":
-                self._welcomed()
+                self._welcomed(response.welcome)
                 self._load(response.welcome)
                 if self._leaving:
                     self._ask_to_leave()  # it holds for one stream
@@ -266,11 +279,16 @@ class Session:
             case "notice":
                 say(f"the arena: {response.notice.text}")
 
-    def _welcomed(self) -> None:
+    def _welcomed(self, welcome: pb.Welcome) -> None:
+        self._connected = True
         self._backoff.reset()
         if self._absence_told:
             say(f"the arena at {self._address} is back")
             self._absence_told = False
+        if self._author is not None and welcome.bot:
+            self._author.connected(welcome)
+            # Else it would come back as a version that is registered meanwhile, and lose the games of this one.
+            self._hello.hello.version = welcome.version
 
     def _load(self, welcome: pb.Welcome) -> None:
         if self._options is not None:
@@ -288,7 +306,7 @@ class Session:
         self._tables[started.handle] = table, worker
         while len(self._tables) > self._games_at_once:  # the oldest ended while no stream was there to say so
             self._leave(next(iter(self._tables)))
-        worker.submit(lambda: self._send(table.start(started)))
+        worker.submit(lambda: self._reply(table.start(started)))
         if started.handle in self._resigned:  # on a stream that was lost
             self._send(pb.PlayRequest(resign=pb.Resign(handle=started.handle)))
         if not known and not started.trial:
@@ -313,16 +331,23 @@ class Session:
     def _answer(self, table: Table, request: pb.MoveRequest, received: float) -> None:
         answer = table.move(request, received)
         if answer is not None:
-            self._send(answer)
+            self._reply(answer)
+
+    def _reply(self, answer: pb.PlayRequest) -> None:
+        if self._author is not None and answer.HasField("failure"):
+            self._author.failed(answer.failure.traceback)
+        self._send(answer)
 
     def _end(self, over: pb.GameOver) -> None:
         if over.handle in self._tables:
             table, worker = self._tables[over.handle]
+            if self._author is not None:
+                self._author.over(table.seat, table.asked, over)
             worker.submit(lambda: table.end(over))
             self._leave(over.handle)
         if over.handle in self._resigned:
             self._resigned.remove(over.handle)
-            say(f"game {over.game_id} is over: {pb.Ending.Name(over.ending).removeprefix('ENDING_').lower()}")
+            say(f"game {over.game_id} is over: {ending_of(over)}")
 
     def _leave(self, handle: str) -> None:
         table, worker = self._tables.pop(handle)
@@ -330,6 +355,7 @@ class Session:
         worker.close()
 
     def _goodbye(self, goodbye: pb.Goodbye) -> int | None:
+        self._connected = False
         if goodbye.HasField("retry_after_ms") or goodbye.redirect:
             self._address = goodbye.redirect or self._address
             time.sleep(goodbye.retry_after_ms / 1000)
@@ -339,11 +365,6 @@ class Session:
         code, fix = _GOODBYES[goodbye.code]
         say(f"the arena closed the stream: {goodbye.text}" + (f" - {fix}" if fix else ""))
         return code
-
-
-def say(line: str) -> None:
-    """Tells the author something, on standard error."""
-    sys.stderr.write(f"arena_sdk: {line}\n")
 
 
 def _hello(name: str, bot_version: str, games_at_once: int) -> pb.PlayRequest:

@@ -15,6 +15,7 @@ from typing import Any
 
 from arena.v1 import referee_pb2 as pb
 from arena_engine import game as games
+from arena_sdk.author import ending_of
 from arena_sdk.bot import RESIGN, Bot, Result
 from arena_sdk.clock import Clock, advice
 from arena_sdk.text import clip, trace
@@ -34,6 +35,9 @@ class Table:
         bot_class: what the bot is made of.
         options: the bot's options.
         broken: traceback of a failed ``load``; empty if it went well.
+
+    Attributes:
+        asked: the ply that was asked last; -1: none.
     """
 
     def __init__(self, bot_class: type[Bot], options: Mapping[str, Any], broken: str) -> None:
@@ -42,6 +46,7 @@ class Table:
         self._broken = broken
         self._started = pb.GameStarted()
         self._bot: Bot | None = None
+        self.asked = -1
         self._answered = -1
         self._answer: pb.PlayRequest | None = None
         self._moves = 0
@@ -50,7 +55,12 @@ class Table:
     @property
     def place(self) -> str:
         """Where its bot sits and how far it is, for its author."""
-        return f"seat {self._started.seat} at ply {self._answered + 1}"
+        return f"seat {self.seat} at ply {self._answered + 1}"
+
+    @property
+    def seat(self) -> str:
+        """The letter of its bot's seat."""
+        return self._started.seat
 
     def start(self, started: pb.GameStarted) -> pb.PlayRequest:
         """Prepares for a game, or resumes it with the same bot: Ready, or Failure, which is then the answer to all."""
@@ -69,6 +79,7 @@ class Table:
             request: what the arena asks.
             received: the monotonic instant at which it came.
         """
+        self.asked = max(self.asked, request.ply)
         if self._broken:
             return _failure(request.handle, request.ply, self._broken)
         if request.ply > self._answered:
@@ -191,7 +202,7 @@ def _result(over: pb.GameOver, bot: Bot) -> Result:
     first = [seat for seat, rank in ranks.items() if rank == 1]
     drawn = len(first) > 1 and bot.seat in first
     return Result(
-        ending=pb.Ending.Name(over.ending).removeprefix("ENDING_").lower(),
+        ending=ending_of(over),
         blamed=tuple(over.blamed),
         ranks=tuple(over.ranks),
         scores=tuple(over.scores),
