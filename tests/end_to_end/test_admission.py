@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -13,7 +14,7 @@ from command import arena, bot, script
 from standing import Server, Site, wait_for
 
 from arena_server.model import Entrant
-from arena_server.store import Store, admissions
+from arena_server.store import Store, admissions, queries
 
 SLOW = """
 import time
@@ -84,6 +85,9 @@ def test_a_bot_is_tested_once_before_it_plays_rated_games(site: Site) -> None:
     assert "ada 1 has passed its test" in ada.text()
     assert states(site.folder)["ada"] == "admitted"
     assert server.games("ada 1")
+    with Store.open(str(site.folder / "arena.db"), create=False) as store:  # no command means the server's from now on
+        spec = queries.tournament(store, "season").spec
+        store.enter(replace(spec, entrants=(), late=(), withdrawn=()), name="another")
     again = site.join("ada", server.address, tokens["ada"], "--until-sigma", "8")
     assert again.wait() == 0  # once it is rated so surely
     assert float(again.text().rpartition("sigma ")[2].partition(")")[0]) <= 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,12 @@ def test_bots_from_elsewhere_play_rated_games_beside_a_house_bot(site: Site) -> 
     assert health.status == health_pb2.HealthCheckResponse.SERVING
 
     first, second = site.joined
-    first.process.send_signal(signal.SIGINT)
+    first.process.send_signal(signal.SIGTERM)
     assert first.wait() == 0
+    connected, *_, rating = first.text().splitlines()
+    assert connected == "arena_sdk: connected as ada 1, season season"
     assert "leaving" in first.text()
-    assert "ada 1: rank " in first.text()
+    assert rating.startswith("ada 1: rank ")
 
     assert server.stop() == 0
     assert second.process.poll() is None  # it looks for the server to come back
@@ -177,6 +180,10 @@ def test_a_new_version_takes_the_place_of_the_old(site: Site) -> None:
     site.join("ada", server.address, token, "--version", "2", body=thinking)
     first.wait()
     assert "ada 2 plays in its place" in first.text()
+    rating = first.text().splitlines()[-1]
+    assert re.fullmatch(
+        r"ada 1: rank \d of all versions, being replaced or retired, rating .* after \d+ games?", rating
+    )
     wait_for(lambda: server.games("ada 2"), "a game of the new version")
     assert board() == {"ada 2", "random 1.0"}
     assert board("--all-versions") == {"ada 1", "ada 2", "random 1.0"}
@@ -259,10 +266,11 @@ def test_the_organiser_has_a_door_of_his_own(site: Site) -> None:
 def test_over_tls(site: Site) -> None:
     token = site.token("ada")
     server = site.serve_tls("--bot", "random")
-    joined = site.join("ada", server.address, token, "--ca", "ca.pem", "--games", "2")
+    joined = site.join("ada", server.address, token, "--ca", "ca.pem", "--games", "3")
     assert joined.wait() == 0, joined.text()
     assert server.games("ada 1", "random 1.0")
     assert "ada 1: rank" in joined.text()
+    assert joined.text().endswith(" after 3 games\n")  # though the other game of the last table had to be given up
     trustme.CA().cert_pem.write_to_path(site.folder / "stranger.pem")
     refused = site.join("ada", server.address, token, "--ca", "stranger.pem")
     assert refused.wait() == 2

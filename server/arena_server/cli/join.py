@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated
 
 import typer
@@ -30,20 +31,21 @@ def join(  # noqa: PLR0913 - each option is one of the user's choices
 ) -> None:
     """Let a bot on this machine play on a server elsewhere.
 
-    Ctrl-C once finishes its running games and leaves, twice resigns them.
+    Ctrl-C or SIGTERM once finishes its running games and leaves, twice resigns them.
     """
-    from arena_server.author.joining import Joining, told
+    from arena_server.author.joining import Joining
     from arena_server.cli.output import show_json
     from arena_server.launching.bots import resolve
+    from arena_server.model import UserError
 
+    if until_sigma is not None and not 0 < until_sigma < inf:
+        raise UserError("not a deviation to leave at", str(until_sigma), "give a number above 0, as --until-sigma 1")
     found = resolve(bot)
     joining = Joining(found, server, token, name or found.manifest.name, version, ca, insecure, games, until_sigma)
-    code = joining.run()
-    standing = joining.standing(fresh=True) if code == 0 else None
-    if standing is not None and as_json:
-        rating = {"rank": standing.rank, "mu": standing.mu, "sigma": standing.sigma, "games": standing.games}
-        show_json({"bot": standing.bot.name, "version": standing.bot.version, **rating})
-    elif standing is not None:
-        print(told(standing))
+    code, rated = joining.run()
+    if rated is not None and as_json:
+        show_json(rated.as_dict())
+    elif rated is not None:
+        print(rated.told())
     if code:
         raise typer.Exit(code)
