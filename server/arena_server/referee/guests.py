@@ -88,23 +88,18 @@ class Guests(Lobby):
         game: what is played here.
         identify: who has the token with that SHA-256; None: nobody.
         admission: whether a version must have passed the admission test to be given games.
-        season: what is played here, which they are told.
 
     Attributes:
         changed: called whenever one comes, goes, or asks for no more games.
         notes: told what the organiser should read.
+        season: what is played here, which they are told.
     """
 
     def __init__(
-        self,
-        game: Game,
-        identify: Callable[[bytes], Awaitable[Identity | None]],
-        *,
-        admission: bool = False,
-        season: str = "",
+        self, game: Game, identify: Callable[[bytes], Awaitable[Identity | None]], *, admission: bool = False
     ) -> None:
         super().__init__(game)
-        self._season = season
+        self.season = ""
         self._admission = admission
         self.changed: Callable[[], None] = lambda: None
         self.notes: Callable[[str], None] = lambda _line: None
@@ -143,7 +138,7 @@ class Guests(Lobby):
         version = hello.version or (identity.versions[-1] if identity.versions else "")
         entrant = Entrant(identity.bot, version, "")
         known_session = self._guests.get(entrant)
-        welcome = pb.Welcome(protocol=PROTOCOL, bot=identity.bot, version=version, tournament=self._season)
+        welcome = pb.Welcome(protocol=PROTOCOL, bot=identity.bot, version=version, tournament=self.season)
         session = known_session[0] if known_session else Session(welcome, self._tell)
         if version not in identity.versions and not session.games:  # its last ones may be finished
             return _no_version(identity, version)

@@ -150,7 +150,7 @@ class Serving:
         async def identify(sha256: bytes) -> Identity | None:
             return await asyncio.to_thread(registry.bearer, store.database, sha256)
 
-        guests = Guests(self.game, identify, admission=self.settings.admission, season=tournament.name)
+        guests = Guests(self.game, identify, admission=self.settings.admission)
         guests.notes = scribe.notes
         hall = Hall(self.settings, guests)
         capacity = self.settings.concurrency
@@ -162,6 +162,7 @@ class Serving:
                 tournament = self._begin(store)
                 house = tuple(Present(entrant, 0, capacity) for entrant in self.bots)
                 floor = Floor(self.game, executor, house, guests, Seating(capacity))
+                guests.season = tournament.name
                 season = Season(store, tournament, scribe, floor)
                 beside = SideEvents(store, floor, scribe.of, self._facts())
                 season.grace = beside.grace = self.settings.grace

@@ -216,7 +216,12 @@ def test_a_guest_hears_whom_it_is_taken_for() -> None:
                 welcome = (await call.read()).welcome
                 assert (welcome.bot, welcome.version, welcome.tournament) == ("Ada", version, "2027")
 
-    play(test, lobby=lambda: Guests(GAME, registry.identify, season="2027"))
+    def guests() -> Guests:
+        made = Guests(GAME, registry.identify)
+        made.season = "2027"
+        return made
+
+    play(test, lobby=guests)
 
 
 def test_guests_come_again_when_the_registry_cannot_answer() -> None:
