@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import typer
 
 from arena_server.cli import COMMANDS, app
@@ -120,7 +121,8 @@ def test_every_setting_of_a_server_is_told_of(tmp_path: Path) -> None:
     assert tomllib.loads(block).keys() == ServeSettings.model_fields.keys()
     path = tmp_path / "arena.toml"
     path.write_text(block)
-    assert Serving.of(read(path, {"tls_cert": path, "tls_key": path})).bots  # any file that is there will do
+    trustme.CA().issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
+    assert Serving.of(read(path, {"tls_cert": tmp_path / "both.pem", "tls_key": tmp_path / "both.pem"})).bots
 
 
 def test_make_targets_are_there() -> None:

@@ -65,11 +65,11 @@ def run(
         given["ARENA_TOKEN"],
         name=given.get("ARENA_BOT", "" if remote else bot_class.name),
         bot_version=given.get("ARENA_VERSION", "" if remote else bot_class.version),
-        games_at_once=int(given.get("ARENA_GAMES_AT_ONCE", "1")),
+        games_at_once=int(given.get("ARENA_GAMES_AT_ONCE") or "1"),
         patience=REMOTE_PATIENCE_S if remote else PATIENCE_S,
         roots=roots(given) if remote else None,
         most_games=int(given["ARENA_GAMES"]) if given.get("ARENA_GAMES") else None,
-        options=json.loads(given.get("ARENA_OPTIONS", "{}")),
+        options=json.loads(given.get("ARENA_OPTIONS") or "{}"),
         named_by="ARENA_SERVER" if remote else "ARENA_ADDRESS",
         author=Author(given.get("ARENA_TELL", "")) if remote else None,
     )
@@ -93,7 +93,7 @@ def roots(given: Mapping[str, str]) -> bytes | None:
 
 
 def _mistake(given: Mapping[str, str], name: str, at_once: int | None) -> str:
-    address, games = given[name], given.get("ARENA_GAMES_AT_ONCE", "1")
+    address, games = given[name], given.get("ARENA_GAMES_AT_ONCE") or "1"
     if ":" not in address:
         return f"{name} is no address: {address!r} - write unix:/path/of/socket or host:port"
     if given.get("ARENA_CA") and not Path(given["ARENA_CA"]).is_file():

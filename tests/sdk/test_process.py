@@ -35,7 +35,7 @@ def test_plays_a_whole_game_and_leaves_with_0(arena: Arena, start_bot: StartBot)
 
 
 def test_says_hello(arena: Arena, start_bot: StartBot) -> None:
-    start_bot("", arena, ARENA_BOT="tidy", ARENA_VERSION="1.2", ARENA_GAMES_AT_ONCE="3")
+    start_bot("", arena, ARENA_BOT="tidy", ARENA_VERSION="1.2", ARENA_GAMES_AT_ONCE="3", ARENA_OPTIONS="")
     stream = arena.accept()
     hello = stream.receive("hello")
     assert stream.metadata["authorization"] == "Bearer secret"

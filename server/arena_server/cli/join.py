@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import inf
 from typing import Annotated
 
@@ -24,7 +25,9 @@ def join(  # noqa: PLR0913 - each option is one of the user's choices
     ca: Annotated[
         str, typer.Option(envvar="ARENA_CA", metavar="FILE", help="Who vouches for it, PEM.  [default: the system's]")
     ] = "",
-    insecure: Annotated[bool, typer.Option("--insecure", help="Plain wire beyond this machine.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Plain wire beyond this machine.  [default: ARENA_INSECURE]")
+    ] = False,
     games: Annotated[int | None, typer.Option(min=1, help="Leave after so many games.")] = None,
     until_sigma: Annotated[float | None, typer.Option(metavar="S", help="Leave once the rating is so sure.")] = None,
     as_json: AsJson = False,
@@ -40,6 +43,7 @@ def join(  # noqa: PLR0913 - each option is one of the user's choices
 
     if until_sigma is not None and not 0 < until_sigma < inf:
         raise UserError("not a deviation to leave at", str(until_sigma), "give a number above 0, as --until-sigma 1")
+    insecure = insecure or bool(os.environ.get("ARENA_INSECURE"))
     found = resolve(bot)
     joining = Joining(found, server, token, name or found.manifest.name, version, ca, insecure, games, until_sigma)
     code, rated = joining.run()

@@ -354,8 +354,17 @@ def _add(connection: Connection, bot: str, version: str, owner: str, *, quotas: 
         bot_id = int(connection.execute(insert(BOT).values(**values).returning(BOT.c.id)).scalar_one())
     else:
         bot_id = found.id
-    connection.execute(insert(VERSION).values(bot_id=bot_id, name=version, created_at=now()))
+    connection.execute(insert(VERSION).values(bot_id=bot_id, name=version, created_at=_later(connection, bot_id)))
     return bot_id
+
+
+def _later(connection: Connection, bot_id: int) -> str:
+    """Now, or a second after the bot's newest version: which is the newest, no clock that was set back changes."""
+    this = now()
+    last = connection.execute(select(func.max(VERSION.c.created_at)).where(VERSION.c.bot_id == bot_id)).scalar_one()
+    if last is None or last < this:
+        return this
+    return (datetime.fromisoformat(last) + timedelta(seconds=1)).isoformat()
 
 
 def _retire(connection: Connection, bot_id: int, versions: Sequence[str]) -> None:

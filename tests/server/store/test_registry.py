@@ -142,3 +142,15 @@ def test_two_who_want_one_name_at_once(store: Store) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(take, [f"team{number}" for number in range(8)])) == 1
+
+
+def test_the_newest_version_is_the_one_that_came_last_whatever_the_clock_says(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for clock, versions in (("2026-11-30T12:00:00+00:00", ("0.9", "0.10")), ("2026-01-01T00:00:00+00:00", ("0.2",))):
+        monkeypatch.setattr(registry, "now", lambda clock=clock: clock)
+        for version in versions:
+            registry.add(store.database, "ada", version, "team")
+            assert [one.version for one in registry.bots(store.database)][-1] == version
+    with store.database.read() as connection:
+        assert registry.playing(connection, "ada", None).version == "0.2"
