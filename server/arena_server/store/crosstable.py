@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, case, func, literal_column, select
 
 from arena_engine.game import SEATS
 from arena_server.model import Ending, Entrant
@@ -74,6 +75,8 @@ _OTHER = SEAT.alias("other")
 _AGAINST = _OTHER.c.entrant + literal_column("0")  # no column: SQLite would walk everybody's games to group by it
 _BLAMELESS = _ME.c.failure.is_(None)
 _MAX_NUMBER = 10**9  # no game has a greater one
+AT_ONCE = 1000
+"""Games that one statement adds up: those of readers are stopped after 50 ms."""
 _NORMAL = GAME.c.ending == Ending.NORMAL
 
 
@@ -85,19 +88,29 @@ def crosstable(
     Args:
         connection: to read from.
         tournament: whose.
-        rows: only those of these entrants, by index; a statement for each reads that entrant's games alone.
+        rows: only those of these entrants, by index; statements for each read that entrant's games alone.
         last: only games up to this number.
     """
     of = {"of": tournament.id, "last": _MAX_NUMBER if last is None else last}
     wanted = range(len(tournament.spec.entrants)) if rows is None else rows
     cells: dict[tuple[int, int], Cell] = {}
     for place in wanted:
-        for row in connection.execute(_ROW, {**of, "entrant": place}):
+        for row in _added_up(connection, {**of, "entrant": place}):
             score = Score(row.wins, row.games - row.wins - row.draws, row.draws, row.margin_total, row.margin_games)
-            cell = cells.get((place, row.column), Cell())
-            by_seat = {**cell.by_seat, SEATS[row.seat]: score}
-            cells[place, row.column] = Cell(cell.total + score, by_seat)
-    return Crosstable(tournament.spec.entrants, cells)
+            cell, seat = cells.get((place, row.column), Cell()), SEATS[row.seat]
+            by_seat = {**cell.by_seat, seat: cell.by_seat.get(seat, Score()) + score}
+            cells[place, row.column] = Cell(cell.total + score, dict(sorted(by_seat.items())))
+    return Crosstable(tournament.spec.entrants, dict(sorted(cells.items())))
+
+
+def _added_up(connection: Connection, asked: Mapping[str, int]) -> Iterator[Row[Any]]:
+    """By opponent and seat, of so many games at a time."""
+    after, last = 0, asked["last"]
+    while after < last:
+        end = connection.execute(_END, {**asked, "after": after, "skipped": AT_ONCE - 1}).scalar()
+        end = last if end is None else min(end, last)
+        yield from connection.execute(_ROW, {**asked, "after": after, "last": end})
+        after = end
 
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -120,7 +133,7 @@ _ROW = (
         _OTHER,
         and_(
             _OTHER.c.tournament_id == _ME.c.tournament_id,
-            _OTHER.c.number == _ME.c.number,
+            _OTHER.c.number == _ME.c.number + literal_column("0"),  # or SQLite looks among all numbers of the range
             _OTHER.c.seat != _ME.c.seat,
         ),
     )
@@ -128,8 +141,17 @@ _ROW = (
         _ME.c.tournament_id == bindparam("of"),
         _ME.c.entrant == bindparam("entrant"),
         _ME.c.mu.is_not(None),
+        _ME.c.number > bindparam("after"),
         _ME.c.number <= bindparam("last"),
     )
     .group_by(_AGAINST, _ME.c.seat)
     .order_by(_AGAINST, _ME.c.seat)
+)
+_END = (
+    select(SEAT.c.number)
+    .where(SEAT.c.tournament_id == bindparam("of"), SEAT.c.entrant == bindparam("entrant"))
+    .where(SEAT.c.number > bindparam("after"))
+    .order_by(SEAT.c.number)
+    .offset(bindparam("skipped"))
+    .limit(1)
 )

@@ -10,7 +10,7 @@ from tournaments import Playing, begin, patchwork_spec, tiny_spec
 
 from arena_engine.record import GameRecord
 from arena_server.model import Ending, UserError
-from arena_server.store import GameStatus, Store, queries
+from arena_server.store import GameStatus, Store, crosstable, queries
 
 
 @pytest.fixture
@@ -68,6 +68,22 @@ def test_the_crosstable_adds_up_to_the_leaderboard(url: str) -> None:
         for (one, other), cell in table.cells.items():
             back = table.cells[other, one].total
             assert (cell.total.wins, cell.total.margin_total) == (back.losses, -back.margin_total)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 4, 5, 6, 7])
+def test_games_are_added_up_a_few_at_a_time(store: Store, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """A bot that has played for months has more of them than one statement of a reader has time for."""
+    playing = begin(store, patchwork_spec(bots=4, games=4))
+    store.record(playing.results()[:-3])
+    for last in (None, 7):
+        whole = queries.crosstable(store, playing.tournament, last=last)
+        with monkeypatch.context() as changed:
+            changed.setattr(crosstable, "AT_ONCE", at_once)
+            parts = queries.crosstable(store, playing.tournament, last=last)
+        assert list(parts.cells.items()) == list(whole.cells.items())
+        assert [list(cell.by_seat) for cell in parts.cells.values()] == [
+            list(cell.by_seat) for cell in whole.cells.values()
+        ]
 
 
 def test_three_seats_are_compared_two_by_two(store: Store) -> None:
