@@ -102,7 +102,7 @@ def test_a_replay_steps_to_the_final_score(home: Path, visit: Open) -> None:
     with visit(home / "nightly/report.html") as page:
         page.get_by_role("link", name="replay game 3", exact=True).click()
         told = page.locator("#told")
-        assert told.inner_text().startswith("ply 0 of ")
+        page.locator("#told", has_text="ply 0 of").wait_for()
         assert page.locator("#first").is_disabled()
         for ply, (seat, move) in enumerate(zip(record.movers, record.moves, strict=True), 1):
             page.locator("#next").click()

@@ -148,10 +148,12 @@ class Joining:
         return Rated(found.standing, heard.tournament, self._is_active(heard, found.standing.label), unrated)
 
     def _ask(self, heard: Heard) -> pb.GetBotResponse | None:
-        """The version that plays, with its last rated game, in what the server plays; None where there is no answer."""
-        if not heard.bot:
-            return None
-        asked = pb.GetBotRequest(tournament=heard.tournament, bot=f"{heard.bot} {heard.version}", page_size=1)
+        """The version that plays, with its last rated game, in what the server plays; None where there is no answer.
+
+        Only the SDK lets hear who plays; of another program it is as said, and in what was begun last.
+        """
+        bot = f"{heard.bot or self.name} {heard.version or self.version}".strip()
+        asked = pb.GetBotRequest(tournament=heard.tournament, bot=bot, page_size=1)
         try:
             with self._wire() as wire:
                 return leaderboard_pb2_grpc.LeaderboardStub(wire).GetBot(asked, timeout=CALL_LIMIT)
