@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import shutil
 import tempfile
 from pathlib import Path
@@ -25,13 +23,7 @@ STOP_GRACE = 1.0
 
 def bare() -> grpc.aio.Server:
     """A server with our options that serves nothing, at no address yet."""
-    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_no_cancellation)
     return grpc.aio.server(interceptors=[Door()], options=channel_arguments())
-
-
-def _is_no_cancellation(record: logging.LogRecord) -> bool:
-    """A call that the client cancels while its status waits to be sent is an error for gRPC, now and then."""
-    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 def serving(lobby: Lobby) -> grpc.aio.Server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from itertools import takewhile
 from typing import Any
@@ -52,6 +53,13 @@ class Board:
 
 
 Test = Callable[[str, Lobby, Board], Awaitable[None]]
+
+
+CANCELLED = re.compile(
+    r'Traceback \(most recent call last\):\n  File "[^"]*server\.pyx\.pxi", line \d+, in '
+    r"grpc\._cython\.cygrpc\._schedule_rpc_coro\nasyncio\.exceptions\.CancelledError\n"
+)
+"""What gRPC itself prints now and then of a call whose client vanishes while its status waits to be sent."""
 
 
 def serve(test: Test) -> None:
@@ -142,7 +150,7 @@ def test_who_does_not_take_answers_keeps_others_from_nothing(
             assert (await stub.GetLeaderboard(pb.GetLeaderboardRequest(tournament="t"))).tournament == "t"
 
     serve(test)
-    assert "Traceback" not in capfd.readouterr().err
+    assert "Traceback" not in CANCELLED.sub("", capfd.readouterr().err)
 
 
 def test_a_request_that_does_not_arrive_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
