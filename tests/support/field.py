@@ -95,6 +95,10 @@ class Pace:
         return f"median {self.median:.2f} ms, p99 {self.p99:.1f} ms over {self.moves} moves{void}"
 
 
+HARMLESS = ("arena_sdk: connected as ", "arena_sdk: the arena: no game for now: ")
+"""How lines begin that a bot says though all is well."""
+
+
 class Companion:
     """One of the well-behaved bots, as its author starts it."""
 
@@ -108,8 +112,8 @@ class Companion:
 
     @property
     def is_well(self) -> bool:
-        """Whether it runs and has had nothing to say."""
-        return self.process.poll() is None and not self.text
+        """Whether it runs and has had nothing to say but that it is there, or waits for its turn."""
+        return self.process.poll() is None and all(line.startswith(HARMLESS) for line in self.text.splitlines())
 
     @property
     def text(self) -> str:
