@@ -16,7 +16,6 @@ from queue import SimpleQueue
 from typing import Any
 
 import grpc
-import trustme
 
 from arena.v1 import referee_pb2 as pb
 from arena.v1 import referee_pb2_grpc
@@ -108,10 +107,6 @@ def serving(address: str, credentials: grpc.ServerCredentials | None = None) -> 
         yield arena
     finally:
         server.stop(0).wait()
-
-
-def credentials(issued: trustme.LeafCert) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes())])
 
 
 class Match:

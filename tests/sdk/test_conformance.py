@@ -15,7 +15,8 @@ import grpc
 import pytest
 import trustme
 from languages import NODE, node
-from tests.sdk.stand_in import WAIT, Arena, Match, Stream, begin, credentials, serving
+from tests.sdk.stand_in import WAIT, Arena, Match, Stream, begin, serving
+from vouching import credentials
 
 from arena.v1 import referee_pb2 as pb
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import trustme
 from tests.sdk.running import failure
-from tests.sdk.stand_in import Arena, Match, Process, begin, credentials, serving
+from tests.sdk.stand_in import Arena, Match, Process, begin, serving
+from vouching import credentials
 
 from arena.v1 import referee_pb2 as pb
 
@@ -31,15 +32,6 @@ class Failing(Bot):
 
 def dial(start_bot: StartBot, address: str, **environment: str) -> Process:
     return start_bot("", None, ARENA_SERVER=address, ARENA_TOKEN="t", **environment)
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> trustme.CA:
-    made = trustme.CA()
-    made.cert_pem.write_to_path(tmp_path / "ca.pem")
-    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
-    (tmp_path / "none.pem").write_text("no certificate")
-    return made
 
 
 def test_a_certificate_that_somebody_vouches_for(authority: trustme.CA, tmp_path: Path, start_bot: StartBot) -> None:

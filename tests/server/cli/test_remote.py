@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import command
-import grpc
 import pytest
 import trustme
 from here import Arena
 from serving import served
 from sqlalchemy import text
 from tournaments import begin, patchwork_spec, play_on, versions_spec
+from vouching import credentials
 
 from arena_server.model import MAX_ATTEMPTS
 from arena_server.ratings.stopping import canonical
@@ -150,19 +150,6 @@ def port() -> int:
         free.bind(("127.0.0.1", 0))
         number: int = free.getsockname()[1]
         return number
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> trustme.CA:
-    made = trustme.CA()
-    made.cert_pem.write_to_path(tmp_path / "ca.pem")
-    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
-    (tmp_path / "none.pem").write_text("no certificate")
-    return made
-
-
-def credentials(issued: trustme.LeafCert) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes())])
 
 
 def test_a_plain_server_beyond_this_machine(arena: Arena, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
